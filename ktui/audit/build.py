@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from ktui.audit.deduplication import DeduplicatedTally, deduplicate
 from ktui.audit.formats.log_record import JSON
 from ktui.audit.group import AuditGroup
-from ktui.audit.mismatches import total_observed, total_traced
 from ktui.audit.periods import iso_time
 from ktui.audit.predictions import (
     ASSUMED,
     BY_TIME,
     NOT_AGGREGATED,
     AggregatedGroups,
+    Move,
     VersionPredictions,
+    VersionShare,
+    best_move,
     ranked,
     ranked_slow,
+    shares,
 )
 from ktui.audit.report import (
     FileReport,
@@ -29,7 +32,7 @@ from ktui.audit.report import (
     TracedReport,
     UngroupedRequests,
 )
-from ktui.audit.report_rows import group_report, slow_report
+from ktui.audit.report_rows import group_report, slow_report, total_observed, total_traced
 from ktui.audit.server_version import (
     ServerVersion,
     contradicted,
@@ -38,7 +41,6 @@ from ktui.audit.server_version import (
     versions_from,
 )
 from ktui.audit.tally import MOST_GROUPS, Tally
-from ktui.audit.version_shares import Move, VersionShare, best_move, shares
 from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from ktui.audit.group import Client
 from ktui.audit.reading.files import refuse_endless
 from ktui.audit.reading.json_values import Documents
-from ktui.audit.reading.log_lines import Block, blocks, join_parts
+from ktui.audit.reading.record_framing import Block, blocks, join_parts
 from ktui.audit.reading.streams import LongLine
 from ktui.audit.tally import Tally
 from ktui.contract.events import AnyEvent

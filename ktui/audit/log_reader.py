@@ -18,8 +18,7 @@ from ktui.audit.formats.log_record import (
     Skip,
     SlowRequest,
 )
-from ktui.audit.formats.record_reader import Record, RecordChoice, Wrapped, line_reader
-from ktui.audit.formats.traces import Traced, TraceReader
+from ktui.audit.formats.record_reader import Record, RecordChoice, Traced, TraceReader, Wrapped, line_reader
 from ktui.audit.reading.streams import LongLine
 from ktui.core.format import integer
 from ktui.traces.spans import TracedRequest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ktui.audit.predictions import VersionShare
 from ktui.audit.report import UNKNOWN, GroupReport, Latency, Observed, Report, SlowReport, TracedReport
-from ktui.audit.version_shares import VersionShare
 from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, many, percent
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ktui.audit.predictions import Move, VersionShare
 from ktui.audit.tally import BadLine
-from ktui.audit.version_shares import Move, VersionShare
 
 UNKNOWN = "unknown"
 """A group's resourceVersion and reason if its query string was not logged."""

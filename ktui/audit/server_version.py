@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ktui.audit.group import AuditGroup
-from ktui.audit.mismatches import total_observed
 from ktui.audit.predictions import VersionPredictions
 from ktui.audit.report import Observed
+from ktui.audit.report_rows import total_observed
 from ktui.audit.tally import Tally
 from ktui.core.format import integer
 from ktui.kube.gates import DEFAULT_VERSION

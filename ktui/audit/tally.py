@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from ktui.audit.formats.log_record import OUTSIDE, WRITES, LoggedRequest, Malformed, SlowRequest
-from ktui.audit.formats.traces import logged
+from ktui.audit.formats.record_reader import logged
 from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup, client_of, range_key
 from ktui.audit.journal import (
     EVENT,

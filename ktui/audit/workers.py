@@ -19,12 +19,10 @@ from typing import Any, NamedTuple
 
 from ktui import install_command
 from ktui.audit import partial_tally
-from ktui.audit.reading.archives import archive_kind, packing
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_log, read_logs
 from ktui.audit.reading.lake import in_lake
-from ktui.audit.reading.log_lines import blocks
-from ktui.audit.reading.record_framing import framing
-from ktui.audit.reading.streams import BrokenStream, BufferedStream
+from ktui.audit.reading.record_framing import blocks, framing
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, archive_kind, packing
 from ktui.audit.tally import Tally, TallyOptions
 
 LARGE = 64 << 20

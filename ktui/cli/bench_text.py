@@ -10,8 +10,8 @@ from rich.text import Text
 
 from ktui.cli.printing import Printer
 from ktui.client.repeated_runs import Runs
-from ktui.core.badges import letter_of
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
+from ktui.core.rows import letter_of
 from ktui.printable import escaped
 from ktui.workloads.benchmark import Bench, Extrapolation, Row, Total, total_of
 

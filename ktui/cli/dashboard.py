@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _pace(text: str) -> float:
     from ktui.contract.recording import RecordingError  # start-up time
-    from ktui.core.recordings.recording_times import pace
+    from ktui.core.replay.player import pace
 
     try:
         return pace(text)

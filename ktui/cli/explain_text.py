@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ktui.core.badges import letter_of
+from ktui.core.rows import letter_of
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source, Wait

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
-from ktui.core.badges import letter_of
 from ktui.core.format import figure, integer, long_bytes, long_milliseconds, many, processed_text
 from ktui.core.lab.measured import Measured, Memory
 from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Spread, Trial, Verdict, spread_text
+from ktui.core.rows import letter_of
 from ktui.printable import escaped
 
 if TYPE_CHECKING:

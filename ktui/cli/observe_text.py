@@ -23,11 +23,10 @@ from ktui.core.format import (
     short_milliseconds,
     times,
 )
-from ktui.core.live.consistency_checks import ROW, Checks, checks_of, saving_text
 from ktui.core.live.findings import Finding, Severity, findings, verdict
-from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, all_routes
-from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.processes import LevelRow, level_rows
+from ktui.core.live.resource_routes import ROW, Checks, ResourceRoutes, checks_of, saving_text
 
 UNKNOWN, NONE = "?", "·"
 LEAST, BETWEEN = 18, 3  # cells of a column of names at least, and between columns

@@ -18,8 +18,8 @@ from ktui.core import reducer
 from ktui.core.format import clock_time, elapsed, integer, long_bytes, many, safe
 from ktui.core.live.findings import NewFindings
 from ktui.core.recordings.segmented import SegmentedRecorder
+from ktui.core.reducer import state_events
 from ktui.core.state import LogBudget, State
-from ktui.core.state_events import state_events
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 from ktui.live.scraper import LiveFeed
 from ktui.traces.feed import traced_events, traces_server, url_of

@@ -18,8 +18,8 @@ from ktui.contract.recording import RecordingError
 from ktui.core.format import elapsed, integer, long_bytes, safe
 from ktui.core.recordings.markers import MarkerFile, MarkerFinder, Timeline
 from ktui.core.recordings.reader import RecordingReader
-from ktui.core.recordings.recording_times import spot
-from ktui.core.state_events import state_events
+from ktui.core.reducer import state_events
+from ktui.core.replay.player import spot
 
 if TYPE_CHECKING:
     from ktui.core.replay.index import Index

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ktui import __version__
 from ktui.cli.targets import confirm, demo_target, target
 from ktui.client.connection import ServerConnection
-from ktui.documents.limits import DocumentError
-from ktui.documents.toml import parse_toml, read_toml_text
+from ktui.documents.limits import DocumentError, parse_toml, read_toml_text
 from ktui.workloads.running.knobs import Knobs, WorkloadError, assign, written
 from ktui.workloads.running.workload import Workload
 

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.cli.printing import Printer
-from ktui.core.badges import letter_of
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
+from ktui.core.rows import letter_of
 from ktui.workloads.running.knobs import described as knobs_line
 from ktui.workloads.running.summary import COMPARED
 from ktui.workloads.running.workload import Workload

@@ -19,8 +19,7 @@ from ktui.client.list_stream import pieces
 from ktui.contract import paths
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LineDecoder, RecordingError
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 
 # A consistent read may wait 3 s in the cache and then be repeated at etcd; a full LIST streams longer.
 TIMEOUT = httpx.Timeout(10.0, read=120.0)

@@ -21,8 +21,7 @@ import msgspec
 
 from ktui.client.connection import ClientError
 from ktui.core.format import shorten
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,7 @@ from ktui.contract.events import RequestFinished, ServerInfo
 from ktui.contract.events.base import MarkerRequest
 from ktui.contract.faults import ActiveFaults, Fault
 from ktui.contract.paths import Rules
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

@@ -19,8 +19,7 @@ from typing import Annotated
 import msgspec
 
 from ktui.client.connection import ClientError
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 
 # Counting the items of this many bytes takes less than a millisecond.
 PIECE_BYTES = 128 * 1024

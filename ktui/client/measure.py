@@ -19,8 +19,7 @@ from ktui.client.connection import ClientError, header_number
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.list_stream import KEPT_BYTES, ListBody, ListEnvelope, ListMeta
 from ktui.core.lab.measured import Measured, joined_route
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:

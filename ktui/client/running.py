@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from ktui.client.connection import ServerConnection
 from ktui.config import places
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError, read_bytes
+from ktui.documents.limits import DocumentError, decode_json, read_bytes
 from ktui.private_file import write_private
 
 

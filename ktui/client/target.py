@@ -34,8 +34,7 @@ from ktui.contract import paths
 from ktui.contract.events import CacheStatus, EtcdProgress
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.requestinfo import parse_path, request_verb, split_url
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of

@@ -48,7 +48,7 @@ def theme_names(environ: Mapping[str, str]) -> list[str]:
 
 
 def _names(directory: Path) -> list[str]:
-    from ktui.documents.toml import parse_toml, read_toml_text  # start-up time
+    from ktui.documents.limits import parse_toml, read_toml_text  # start-up time
 
     found = []
     for path in directory.glob("*.toml"):

@@ -42,7 +42,7 @@ class TomlFile(Struct, frozen=True, dict=True):
 
 def read_toml(path: Path) -> TomlFile:
     """Read a TOML file; a missing one is empty. Raises ConfigError if it cannot be read."""
-    from ktui.documents.toml import parse_toml, read_toml_text  # start-up time
+    from ktui.documents.limits import parse_toml, read_toml_text  # start-up time
 
     try:
         text = read_toml_text(path)

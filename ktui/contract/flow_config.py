@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ktui.contract.events.live import FlowConfig, LevelConfig, SchemaConfig
-from ktui.documents.known_types import decode_json
+from ktui.documents.limits import decode_json
 
 MOST = 500  # of each kind
 MOST_SUBJECTS = 50

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterable
 from itertools import takewhile
 
+from ktui.printable import escaped
 from ktui.printable import safe as safe
 
 _SUFFIXES = ("", "k", "M", "G", "T", "P")
@@ -205,3 +207,21 @@ def told_apart(text: str, others: Iterable[str], width: int) -> str:
 def shorten(text: str, width: int) -> str:
     """`text` in at most `width` characters, with an ellipsis if it was cut."""
     return text if len(text) <= width else text[: max(0, width - 1)] + "…"
+
+
+# Characters with a meaning in some Markdown dialect (markup, links, mentions); all are escaped.
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~@&$]")
+
+
+def markdown_text(untrusted: str) -> str:
+    """Return untrusted text on one line, escaped so that it is never markup."""
+    return _SPECIAL.sub(r"\\\g<0>", escaped(untrusted))
+
+
+def markdown_code(untrusted: str) -> str:
+    """Return untrusted text as code in a cell of a table; backticks would end it."""
+    return f"`{escaped(untrusted).replace('|', '%7C').replace('`', '%60')}`"
+
+
+def markdown_row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"

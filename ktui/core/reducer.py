@@ -1,12 +1,16 @@
-"""The reducer that folds telemetry events into the State, live or replayed: no clock, no I/O."""
+"""The reducer that folds telemetry events into the State, live or replayed: no clock, no I/O.
+
+`state_events` is its inverse: what a recording that begins now has to start with.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+import msgspec.structs
 from msgspec.structs import replace
 
 from ktui.contract.events import (
@@ -31,19 +35,11 @@ from ktui.contract.events import (
     WatcherOpened,
     WatcherState,
 )
-from ktui.core.badges import badge_of, badge_of_route
+from ktui.contract.events.live import LiveStatus
 from ktui.core.live.live_state import LIVE_EVENTS, fold
 from ktui.core.request_view import READS
-from ktui.core.state import (
-    CALLS_A_REQUEST,
-    FAN_OUTS,
-    CacheRow,
-    Head,
-    RequestRow,
-    Rewind,
-    State,
-    WatcherRow,
-)
+from ktui.core.rows import badge_of, badge_of_route
+from ktui.core.state import CALLS_A_REQUEST, FAN_OUTS, CacheRow, Head, RequestRow, Rewind, State, WatcherRow
 from ktui.core.traffic import ANSWERED_READS, Rate
 
 
@@ -178,9 +174,7 @@ def _cache(state: State, event: CacheStatus) -> None:
     before = state.caches.get(event.resource)
     ticked = before.ticked if before is not None else 0
     state.caches[event.resource] = CacheRow(
-        cache=event,
-        rv=max(event.rv, ticked) if event.state == "ready" else event.rv,
-        ticked=ticked,
+        cache=event, rv=max(event.rv, ticked) if event.state == "ready" else event.rv, ticked=ticked
     )
     (state.stale.add if state.caches[event.resource].stale else state.stale.discard)(event.resource)
     state.touched.caches += 1
@@ -261,3 +255,76 @@ _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
     Marker: _marker,
     **dict.fromkeys(LIVE_EVENTS, _live),
 }
+
+
+def state_events(state: State, at: float) -> list[AnyEvent]:
+    """Return events from which a reducer makes `state`, as of the time `at` (Unix seconds).
+
+    Of the requests only those in flight: a recording holds the requests that end in it.
+    Started requests and open watchers keep their time, so that their ages are right.
+    """
+    now = [msgspec.structs.replace(event, at=at) for event in _facts(state)]
+    return [*now, *_live_events(state), *_under_way(state)]
+
+
+def _facts(state: State) -> Iterator[AnyEvent]:
+    if state.server is not None:
+        yield state.server
+    if state.health is not None:
+        yield state.health
+    if state.etcd_usage is not None:
+        yield state.etcd_usage
+    head = state.head
+    if head.revision:
+        yield EtcdProgress(
+            head=head.revision,
+            compact=head.compact,
+            db_bytes=head.db_bytes,
+            in_use_bytes=head.in_use_bytes,
+            histories=head.histories,
+        )
+    for row in state.caches.values():
+        yield row.cache
+        if row.ticked:
+            yield ProgressTick(resource=row.resource, rv=row.ticked)
+    yield from state.prefixes.values()
+    yield from state.deletions.values()
+    yield from state.fan_outs.values()
+
+
+def _under_way(state: State) -> Iterator[AnyEvent]:
+    for request in state.requests.values():
+        if not request.done:
+            yield request.started
+            if request.routed is not None:
+                yield request.routed
+    for watcher in state.watchers.values():
+        yield watcher.opened
+        if watcher.state is not None:
+            yield watcher.state
+
+
+def _live_events(state: State) -> Iterator[AnyEvent]:
+    """Yield the last scrape of each replica with its own time: later scrapes are compared with it."""
+    live = state.live
+    if live.server is not None:
+        yield live.server
+    if live.status is not None:
+        yield live.status
+    for source, problem in live.problems.items():
+        yield LiveStatus(at=live.now, source=source, problem=problem)
+    for row in live.replicas.values():
+        for series in row.resources.values():
+            yield msgspec.structs.replace(series.last, counters=series.reads.raw)
+        yield from (series.last for series in row.levels.values())
+        yield row.scrape
+        if row.dump is not None:
+            yield row.dump
+        if row.levels_dump is not None:
+            yield row.levels_dump
+        if row.down is not None:
+            yield row.down
+        yield from row.probes.values()
+    if live.flow is not None:
+        yield live.flow
+    yield from live.asked.values()

@@ -1,13 +1,19 @@
-"""A request as one line of text, as in the log."""
+"""A request as one line of text, its phases, its funnel of objects, and commands that repeat it."""
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_plus
 
 import msgspec
 
+from ktui.contract.events import ChainStage
+from ktui.core.format import many
 from ktui.core.ranking.ranking import Group
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import Run
@@ -106,3 +112,122 @@ def requests_of(group: Group, state: State) -> list[RequestRow]:
 def request_text(row: RequestRow) -> str:
     """Return a request as plain text, by which the column is filtered."""
     return "".join(text for text, _ in request_runs(row))
+
+
+_REVISION = re.compile(r"target:MOD .*? mod_revision:(\d+) ")
+FLOW_CONTROL = "flow control"
+
+
+def chain_of(row: RequestRow) -> list[ChainStage]:
+    """Return the stages so far, the answer last; empty in a recording of an older server."""
+    started, done = row.started, row.finished
+    if not started.chain:
+        return []
+    stages = [_with_seats(stage, row) for stage in started.chain]
+    if done is None:
+        return stages
+    if not stages[-1].decision.startswith("refused"):
+        stages += [*done.chain, *_transactions(row)]
+        if started.verb in READS:
+            stages.append(ChainStage("storage", row.route.replace("_", " ") or "not read", done.ms))
+    # The wait for seats is a part of flow control and of the request's own time.
+    before = started.chain
+    if done.untold:  # a trace: the time of its filters, except authentication, is in the request's
+        before = [each for each in started.chain if each.stage == "authentication"]
+    total = sum(each.ms for each in before) + done.ms - done.phases.get("seats", 0.0)
+    return [*stages, ChainStage("answer", str(done.status), total)]
+
+
+def _with_seats(stage: ChainStage, row: RequestRow) -> ChainStage:
+    """Add the request's seats to the stage of flow control."""
+    if stage.stage != FLOW_CONTROL or row.finished is None or not row.finished.seats:
+        return stage
+    return ChainStage(stage.stage, f"{stage.decision}, {many(row.finished.seats, 'seat')}", stage.ms)
+
+
+def _transactions(row: RequestRow) -> Iterator[ChainStage]:
+    for call in row.calls:
+        compared = _REVISION.search(call.request) if call.op == "txn" else None
+        if compared is not None:
+            outcome = f": {call.error}" if call.error else ""
+            yield ChainStage("storage", f"Txn compare mod_revision = {compared[1]}{outcome}", call.ms)
+
+
+# In the order of processing; other phases follow in the server's order.
+_PHASES = (
+    "audit", "impersonation", "flow control", "authorization", "admission", "ready", "seats", "queue",
+    "probe", "wait", "list", "get", "etcd", "read", "decode", "transform", "filter", "initial events",
+    "encode", "send",
+)  # fmt: skip
+_FIGURES = {"scanned": "fetched", "returned": "returned"}
+OTHER = "other"  # time outside all phases
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPhase:
+    """One phase: its start and duration, in ms from the request's start."""
+
+    name: str
+    start: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelStep:
+    """The objects left after one step (None: not counted) and their bytes (0: none)."""
+
+    name: str
+    objects: int | None
+    bytes: int = 0
+
+
+def phases_of(row: RequestRow) -> list[TimedPhase]:
+    """Return the phases one after the other; the rest of the time is `other`."""
+    if row.finished is None:
+        return []
+    seen = row.finished.phases
+    names = [name for name in _PHASES if name in seen] + [name for name in seen if name not in _PHASES]
+    phases, at = [], 0.0
+    for name in names:
+        phases.append(TimedPhase(name, at, seen[name]))
+        at += seen[name]
+    rest = row.finished.ms - at
+    # Phases may overlap in a streamed response; only time that is really missing is shown.
+    if phases and rest > 0.02 * row.finished.ms:
+        phases.append(TimedPhase(OTHER, at, rest))
+    return phases
+
+
+def fewer_phases(phases: list[TimedPhase], most: int) -> list[TimedPhase]:
+    """Return at most `most` phases: the shortest ones are merged into `other`."""
+    if len(phases) <= most:
+        return phases
+    named = [phase for phase in phases if phase.name != OTHER]
+    kept = sorted(named, key=lambda phase: phase.ms, reverse=True)[: most - 1]
+    end = max(phase.start + phase.ms for phase in phases)
+    rest = sum(phase.ms for phase in phases) - sum(phase.ms for phase in kept)
+    return [*(phase for phase in named if phase in kept), TimedPhase(OTHER, end - rest, rest)]
+
+
+def funnel_of(row: RequestRow) -> list[FunnelStep]:
+    """Return the steps etcd keys → scanned → evaluated → matched → returned; [] without an answer."""
+    done = row.finished
+    if done is None:
+        return []
+    steps = [
+        FunnelStep("scanned", done.fetched, done.decoded_bytes),
+        FunnelStep("evaluated", done.evaluated),
+        FunnelStep("matched", done.matched, done.encoded_bytes),
+        FunnelStep("returned", done.returned, done.sent_bytes),
+    ]
+    if done.untold:
+        steps = [step for step in (steps[0], steps[3]) if _FIGURES[step.name] not in done.untold]
+    if done.etcd_keys or done.etcd_bytes:
+        steps.insert(0, FunnelStep("etcd keys", done.etcd_keys, done.etcd_bytes))
+    return steps
+
+
+def as_curl(row: RequestRow, server: str) -> str:
+    """Return a curl command for the same request; it takes the token from the environment."""
+    options = '-s --cacert "$KTUI_CA" -H "Authorization: Bearer $KTUI_TOKEN"'
+    return f"curl {options} {shlex.quote(server + row.target)}"

@@ -11,8 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.documents.known_types import check_nesting
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, check_nesting
 from ktui.kube.golang import jsonscan
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -1,9 +1,14 @@
-"""Limits on the size and depth of a document, and the errors for documents that exceed them."""
+"""Limits on documents from outside ktui, and JSON of a known type and TOML within them."""
 
 from __future__ import annotations
 
+import re
+import tomllib
+from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
+
+import msgspec
 
 # Go's libraries allow 10,000 levels; Python's stack holds far fewer, and later steps recurse over the tree.
 MAX_DEPTH = 200
@@ -37,3 +42,67 @@ def read_stream(file: BinaryIO, most: int) -> bytes:
     if len(data) > most:
         raise TooLarge(f"it is larger than {most >> 10:,} KiB")
     return data
+
+
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def check_nesting(data: bytes, most: int = MAX_DEPTH) -> None:
+    """Raise DocumentError if `data` has more than `most` levels of objects and lists.
+
+    Call it before parsing.
+    """
+    if data.count(b"[") + data.count(b"{") > most and nesting(data) > most:
+        raise DocumentError("exceeded max depth")
+
+
+def nesting(data: bytes) -> int:
+    """Return the deepest level of a JSON text, valid or not."""
+    if b"\\" in data:
+        data = _ESCAPE.sub(b"", data)
+    outside_strings = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE).split(b'"')[::2]
+    return max(accumulate(map(_STEP.__getitem__, b"".join(outside_strings))), default=0)
+
+
+T = TypeVar("T")
+
+
+def decode_json(data: bytes | bytearray, kind: type[T], *, strict: bool = True) -> T:
+    """Decode `data` as `kind`; without `strict` numbers may be strings. Raises DocumentError."""
+    check_nesting(bytes(data))
+    try:
+        return msgspec.json.decode(data, type=kind, strict=strict)
+    except RecursionError:
+        raise DocumentError("JSON nests too deeply") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"JSON is not UTF-8: byte {error.start} cannot be read") from None
+    except msgspec.DecodeError as error:
+        raise DocumentError(str(error)) from None
+
+
+MOST_BYTES = 1 << 20
+_MOST_DOTS = 1000  # per line: more levels than any table has, few enough to be fast
+
+
+def read_toml_text(path: Path) -> str:
+    """Return the text of a TOML file. Raises OSError and DocumentError."""
+    data = read_bytes(path, MOST_BYTES)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"it is not UTF-8 text: byte {error.start} cannot be read") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML. Raises DocumentError, with the line if known."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > _MOST_DOTS:
+            raise DocumentError(f"line {number} has more than {_MOST_DOTS:,} dots: no key is that long")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise DocumentError("its arrays or tables nest too deeply") from None
+    except ValueError as error:  # includes TOMLDecodeError, and a number of thousands of digits
+        raise DocumentError(str(error)) from None

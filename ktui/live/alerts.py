@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from ktui.core.live.finding_kinds import (
+from ktui.core.live.resource_findings import (
     KINDS,
     LATE_SHARE,
     LEAST_WAITS,

@@ -22,8 +22,7 @@ from ktui.client.kube_connection import KubeConnection
 from ktui.client.metrics_page import Sample
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.page_figures import ScrapePage, page_of
 from ktui.live.server_events import Load, ServerAnnouncer, page_events

@@ -22,8 +22,7 @@ from ktui.contract.events.live import (
     RequestsDump,
     RunningRequest,
 )
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.resources import BUILTIN
 from ktui.live.replica_connection import STALL_SECONDS, TEXT, ReplicaConnection
 from ktui.live.replica_pool import ReplicaPool

@@ -12,8 +12,7 @@ from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events.live import FlowConfig, LiveServer
 from ktui.contract.flow_config import flow_config
 from ktui.contract.flow_config import paths as flow_paths
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.live.access import Refusals
 from ktui.live.page_figures import ScrapePage
 from ktui.live.replica_connection import TEXT, ReplicaConnection

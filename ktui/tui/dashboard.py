@@ -26,8 +26,7 @@ from textual.worker import Worker
 from ktui.contract.events import AnyEvent
 from ktui.core.format import safe
 from ktui.core.recent_names import RecentNames
-from ktui.core.references import Place, RequestRef
-from ktui.core.selection import Selection
+from ktui.core.references import Place, RequestRef, Selection
 from ktui.core.state import State
 from ktui.supervision import PAUSES, Failure, describe
 from ktui.tui.compat import WholeScreen

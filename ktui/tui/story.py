@@ -9,8 +9,7 @@ from functools import partial
 
 from textual.content import Content
 
-from ktui.core.references import CompareRef, Place, Read
-from ktui.core.selection import Selection
+from ktui.core.references import CompareRef, Place, Read, Selection
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.rules import switch_rules
 from ktui.tui.keys.hints import key_of

@@ -23,8 +23,7 @@ from urllib.parse import quote
 import msgspec
 
 from ktui.client.connection import ClientError
-from ktui.documents.limits import DocumentError, read_bytes
-from ktui.documents.toml import parse_toml
+from ktui.documents.limits import DocumentError, parse_toml, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.access_pattern import JSON, PROTOBUF
 from ktui.workloads.running.context import LoadContext

@@ -26,8 +26,7 @@ from typing import Literal
 
 import msgspec
 
-from ktui.documents.limits import DocumentError, read_bytes
-from ktui.documents.toml import MOST_BYTES, parse_toml
+from ktui.documents.limits import MOST_BYTES, DocumentError, parse_toml, read_bytes
 from ktui.kube.requestinfo import split_url
 
 NODE, NAMESPACE = "{node}", "{namespace}"

@@ -14,8 +14,7 @@ from ktui.client import large_lists
 from ktui.client.api import TimedResponse
 from ktui.contract.events import EtcdProgress
 from ktui.core.lab.trial import Verdict
-from ktui.core.references import CompareRef, Place
-from ktui.core.selection import Selection
+from ktui.core.references import CompareRef, Place, Selection
 from ktui.kube.selectors.shards import shard
 from ktui.traces.receiver import OtlpReceiver
 from ktui.traces.spans import TracedRequest

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.core.references import Place, Read
-from ktui.core.selection import Selection
+from ktui.core.references import Place, Read, Selection
 from ktui.tui.source import Link, Stage
 
 from .asking import PICTURED, SIZES, Snap, asking_app, until, until_shown

@@ -14,8 +14,8 @@ import pytest
 
 from ktui.contract.events import Marker
 from ktui.core.recordings.recorder import write_recording
-from ktui.core.recordings.recording_times import FASTEST
 from ktui.core.replay import index
+from ktui.core.replay.player import FASTEST
 from ktui.tui.app import KtuiApp
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.playback import Playback

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.prompt.prompt import Prompt

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ktui.config.places import shipped_themes
 from ktui.core.state import RequestRow
-from ktui.core.stored.survey import joined
+from ktui.core.stored import joined
 from ktui.tui.app import KtuiApp
 from ktui.tui.lab.form_pane import FIELDS
 from ktui.tui.looks.themes import DEFAULT, load_themes

@@ -13,8 +13,7 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import send_json
 from ktui.apiserver.server import Services
 from ktui.contract.paths import Rules
-from ktui.documents.known_types import check_nesting
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, check_nesting
 from ktui.kube.status import bad_request, request_entity_too_large, timeout
 from ktui.kube.versions import BehaviourError, behaviour_of
 

@@ -12,8 +12,18 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.formats.go_formats import duration, elapsed, since_epoch
-from ktui.audit.formats.log_record import EARLY, WRITES, LoggedRequest, Malformed, Skip, Spent, undecodable
+from ktui.audit.formats.log_record import (
+    EARLY,
+    WRITES,
+    LoggedRequest,
+    Malformed,
+    Skip,
+    Spent,
+    duration,
+    elapsed,
+    since_epoch,
+    undecodable,
+)
 
 _DOMAIN = "apiserver.latency.k8s.io/"
 

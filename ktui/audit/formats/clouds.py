@@ -15,8 +15,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.audit.formats.go_formats import since_epoch
-from ktui.audit.formats.log_record import EARLY, WRITES, LoggedRequest, Malformed, Skip, decoded
+from ktui.audit.formats.log_record import EARLY, WRITES, LoggedRequest, Malformed, Skip, decoded, since_epoch
 from ktui.kube.resources import BUILTIN
 
 _FIELDS = {

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.formats.go_formats import duration, zap_time
-from ktui.audit.formats.log_record import SlowRequest, decoded
+from ktui.audit.formats.log_record import SlowRequest, decoded, duration, zap_time
 
 APPLY = b"apply request took too long"
 STATS = b'"request stats"'

@@ -12,8 +12,18 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.formats.go_formats import duration, klog_day, unquote, zap_time
-from ktui.audit.formats.log_record import WRITES, LoggedRequest, Malformed, Skip, Spent, decoded
+from ktui.audit.formats.log_record import (
+    WRITES,
+    LoggedRequest,
+    Malformed,
+    Skip,
+    Spent,
+    decoded,
+    duration,
+    klog_day,
+    unquote,
+    zap_time,
+)
 
 MARK = b'"HTTP" verb="'
 READS = frozenset((b"GET", b"LIST", b"WATCH"))

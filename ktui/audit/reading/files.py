@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.audit.formats.log_record import BLANK
-from ktui.audit.reading.archives import leaves, may_be_log
 from ktui.audit.reading.lake import LakeStream, in_lake
 from ktui.audit.reading.record_framing import records
-from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit, leaves, may_be_log
 
 if TYPE_CHECKING:
     from ktui.audit.log_reader import LogReader

@@ -1,17 +1,24 @@
-"""Byte streams: look at the first bytes before reading, and limit what is unpacked."""
+"""Byte streams, and the logs in a file: the file, its compressed content, or archive members, nested.
+
+gzip, zstd, bzip2 and xz are unpacked in bounded memory; each is recognised by its first bytes.
+"""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import lzma
 import tarfile
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
+    import zstandard
     from _typeshed import WriteableBuffer
 
 
@@ -110,3 +117,216 @@ class BufferedStream(io.RawIOBase):
         if self._limit is not None:
             self._limit.count(len(chunk))
         return chunk
+
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz"}
+# First bytes of files that cannot be read, with what to do instead.
+_UNSUPPORTED = {
+    b"\x04\x22\x4d\x18": "lz4-compressed: unpack it first (lz4 -d)",
+    b"\xff\x06\x00\x00sNaPpY": "snappy-compressed: unpack it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
+    b"Rar!": "a RAR archive: unpack it first",
+    b"PAR1": "Parquet: its name must end in .parquet",
+    b"ORC": "ORC: export it as JSON lines or Parquet first",
+    b"Obj\x01": "Avro: export it as JSON lines first",
+    b"\x7fELF": "a program, not a log",
+    b"SQLite format 3": "an SQLite database, not a log",
+    b"\x89PNG": "a picture, not a log",
+    b"%PDF": "a PDF document, not a log",
+}
+
+
+def packing(head: bytes) -> str:
+    """Return `gzip`, `zstd`, `bzip2`, `xz`, or "" for a stream that begins with these bytes."""
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
+
+
+def unsupported(head: bytes) -> str:
+    """Return why a file that begins with `head` cannot be read; "" if it may be a log."""
+    if not any(byte < 9 or byte > 126 for byte in head[:64]):
+        return ""  # text, whatever its first letters are
+    return next((why for magic, why in _UNSUPPORTED.items() if head.startswith(magic)), "")
+
+
+def unpacked(kind: str, stream: io.BufferedReader[Any]) -> ByteStream:
+    """Return the unpacked content of a stream; `kind` is a result of `packing`."""
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=stream, mode="rb")
+    if kind == "bzip2":
+        return bz2.BZ2File(stream)
+    return _Zstd(stream) if kind == "zstd" else _Xz(stream)
+
+
+_WINDOW = 1 << 27  # that of `zstd --long=27`, zstd's default limit
+# Bytes read at a time: a compressed block of four bytes can be 128 KiB of text, so this is at most 32 MiB.
+_ZSTD_STEP = 1 << 10
+_ZSTD_FULL = 1 << 18
+
+
+class _Zstd:
+    """Unpacks consecutive zstd frames. A stream that ends inside a frame raises EOFError."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        import zstandard  # start-up time
+
+        self._zstd = zstandard
+        self._stream = stream
+        self._frame = self._fresh()
+        self._begun = False
+
+    def _fresh(self) -> zstandard.ZstdDecompressionObj:
+        return self._zstd.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+
+    def read1(self, size: int = -1, /) -> bytes:
+        try:
+            return self._read()
+        except self._zstd.ZstdError as error:
+            raise OSError(str(error)) from None
+
+    def _read(self) -> bytes:
+        parts, total = [], 0
+        while total < _ZSTD_FULL:
+            packed = self._stream.read(_ZSTD_STEP)
+            if not packed:
+                if self._begun and not total:
+                    raise EOFError
+                break
+            while packed:
+                if self._frame.eof:
+                    self._frame = self._fresh()
+                parts.append(self._frame.decompress(packed))
+                packed = self._frame.unused_data if self._frame.eof else b""
+                total += len(parts[-1])
+            self._begun = not self._frame.eof
+        return b"".join(parts)
+
+
+_MOST_MEMORY = 1 << 28
+
+
+class _Xz:
+    """Unpacks consecutive xz streams, each within a memory limit."""
+
+    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+        self._stream = stream
+        self._unpacker = self._fresh()
+        self._begun = False
+
+    @staticmethod
+    def _fresh() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
+
+    def read1(self, size: int = -1, /) -> bytes:
+        while True:
+            packed = b""
+            if self._unpacker.eof:
+                packed = self._unpacker.unused_data.lstrip(b"\0") or self._stream.read1(1 << 16).lstrip(b"\0")
+                if not packed:
+                    return b""
+                self._unpacker, self._begun = self._fresh(), True
+            elif self._unpacker.needs_input:
+                packed = self._stream.read1(1 << 16)
+                if not packed:
+                    if self._begun:
+                        raise EOFError
+                    return b""
+                self._begun = True
+            if text := self._unpacker.decompress(packed, size if size > 0 else CHUNK):
+                return text
+
+
+_DEEPEST = 4
+_MEMBERS = 100_000
+_SPOOLED = 1 << 30  # most bytes of a zip archive that is copied to a temporary file
+_HEAD = 512  # bytes of a tar header
+_BEFORE = "what came before is counted"
+
+
+class Leaf(NamedTuple):
+    """One log in a file: its name, `FILE!MEMBER` in an archive, and its bytes."""
+
+    name: str
+    source: BufferedStream
+
+
+def leaves(name: str, source: BufferedStream, limit: UnpackLimit, depth: int = 0) -> Iterator[Leaf]:
+    """Yield the logs in a stream. Raises BrokenStream if it is damaged or unsupported."""
+    head = source.head(_HEAD)
+    if why := unsupported(head):
+        raise BrokenStream(why)
+    kind, archive = packing(head), archive_kind(head)
+    if not kind and not archive:
+        yield Leaf(name, source)
+        return
+    if depth == _DEEPEST:
+        raise BrokenStream(f"packed more than {_DEEPEST} times over: unpack it first")
+    stream = io.BufferedReader(source, 1 << 16)
+    if kind:
+        whole = BufferedStream(unpacked(kind, stream), limit)
+        yield from leaves(name, whole, limit, depth + 1)
+    else:
+        members = _tar(stream) if archive == "tar" else _zip(stream)
+        for member, content in members:
+            inner = BufferedStream(content, limit)
+            yield from leaves(f"{name}!{member}", inner, limit, depth + 1)
+
+
+def archive_kind(head: bytes) -> str:
+    """Return `tar`, `zip`, or "" for a stream that begins with `head`."""
+    if head[257:262] == b"ustar":
+        return "tar"
+    return "zip" if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ""
+
+
+def _tar(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
+    try:
+        with tarfile.open(fileobj=stream, mode="r|") as tar:
+            for number, member in enumerate(tar):
+                _bound(number)
+                content = tar.extractfile(member) if member.isfile() else None
+                if isinstance(content, tarfile.ExFileObject) and may_be_log(member.name):
+                    yield member.name, content
+    except tarfile.TarError as error:
+        raise BrokenStream(f"the tar archive is damaged ({error}): {_BEFORE}") from None
+
+
+def _zip(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
+    """Yield the members. The directory is at the end, so the archive is first copied to a temporary file."""
+    with tempfile.TemporaryFile() as file:
+        _copy(stream, file)
+        try:
+            with zipfile.ZipFile(file) as archive:
+                for number, member in enumerate(archive.infolist()):
+                    _bound(number)
+                    if member.is_dir() or not may_be_log(member.filename):
+                        continue
+                    with archive.open(member) as content:
+                        yield member.filename, cast("ByteStream", content)  # typed without read1
+        except (zipfile.BadZipFile, RuntimeError) as error:  # damaged, encrypted, or an unknown method
+            raise BrokenStream(f"the zip archive cannot be read ({error}): {_BEFORE}") from None
+
+
+def _copy(stream: io.BufferedReader, file: IO[bytes]) -> None:
+    size = 0
+    while chunk := stream.read1(1 << 20):
+        size += len(chunk)
+        if size > _SPOOLED:
+            raise BrokenStream("a zip archive of more than 1 GiB: unpack it first")
+        file.write(chunk)
+
+
+def _bound(number: int) -> None:
+    if number >= _MEMBERS:
+        raise BrokenStream(f"an archive of more than {_MEMBERS:,} files: {_BEFORE}")
+
+
+_NO_LOG = (
+    ".yaml", ".yml", ".md", ".html", ".css", ".js", ".png", ".svg", ".jpg", ".pem", ".crt", ".key", ".sh",
+    ".toml", ".ini", ".db", ".snap", ".py", ".go", ".pdf", ".sum",
+)  # fmt: skip
+
+
+def may_be_log(name: str) -> bool:
+    """True if a file found in a folder or an archive may be a log, judged by its name."""
+    base = name.rpartition("/")[2]
+    return not base.startswith((".", "._")) and not base.lower().endswith(_NO_LOG)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
-from ktui.core.format import integer, long_bytes, percent
-from ktui.core.markdown_cells import markdown_row, markdown_text
+from ktui.core.format import integer, long_bytes, markdown_row, markdown_text, percent
 
 
 def markdown(report: Report) -> str:

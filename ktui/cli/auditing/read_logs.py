@@ -18,10 +18,9 @@ from ktui.audit.formats.log_record import Malformed
 from ktui.audit.group import AuditGroupKey, client_of
 from ktui.audit.periods import LogPeriod
 from ktui.audit.predictions import API_SERVICES, CRDS, AggregatedGroups, groups_of
-from ktui.audit.reading.archives import leaves
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_logs, total_size
 from ktui.audit.reading.record_framing import records
-from ktui.audit.reading.streams import BrokenStream, BufferedStream, LongLine, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, LongLine, UnpackLimit, leaves
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all, read_on_dask
 from ktui.cli.targets import attached_connection

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.audit import phrases
+from ktui.audit.predictions import VersionShare
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
-from ktui.audit.version_shares import VersionShare
 from ktui.cli.printing import Printer
 from ktui.core.format import integer, long_bytes, percent
 from ktui.core.table.export import csv_cell

@@ -24,8 +24,7 @@ from ktui.cli.exit_codes import FAILED, OK, USAGE, fail
 from ktui.cli.output import warn
 from ktui.core.budgets.budget_file import budget_text
 from ktui.core.budgets.judge import draft
-from ktui.core.format import many
-from ktui.core.markdown_cells import markdown_row, markdown_text
+from ktui.core.format import many, markdown_row, markdown_text
 from ktui.printable import escaped
 
 _SIGNS = {EXCEEDED: "❌ exceeded", IDLE: "⚠ matched nothing", UNJUDGED: "⚠ not judged"}

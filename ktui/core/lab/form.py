@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import quote
 
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
 from ktui.kube.access_pattern import query_text
 from ktui.kube.advice import Advice
 from ktui.kube.query import first_values, pairs

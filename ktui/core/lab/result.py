@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import msgspec
 
 from ktui import __version__
-from ktui.core.format import integer, long_bytes
+from ktui.core.format import integer, long_bytes, markdown_code, markdown_row, markdown_text
 from ktui.core.lab.form import ListForm
+from ktui.core.lab.form_prediction import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.predicted_figures import NOTHING, Comparison, Figures, compare
 from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Trial, Verdict, spread_text
-from ktui.core.markdown_cells import markdown_code, markdown_row, markdown_text
 from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
 from ktui.kube.resources import Resource
 

@@ -19,7 +19,16 @@ from ktui.core.format import (
     shorten,
     times,
 )
-from ktui.core.live.finding_kinds import (
+from ktui.core.live.live_state import LiveState, all_routes
+from ktui.core.live.processes import (
+    WEBHOOK,
+    LevelRow,
+    admission_rows,
+    level_rows,
+    process_growth,
+    slow_admission,
+)
+from ktui.core.live.resource_findings import (
     LEAST_CALLS,
     LIST_MEMORY,
     SLOW_ADMISSION_MS,
@@ -28,11 +37,9 @@ from ktui.core.live.finding_kinds import (
     Severity,
     finding,
     holds_lists,
+    rate,
+    resource_findings,
 )
-from ktui.core.live.level_rows import LevelRow, level_rows
-from ktui.core.live.live_state import LiveState, all_routes
-from ktui.core.live.processes import WEBHOOK, admission_rows, process_growth, slow_admission
-from ktui.core.live.resource_findings import rate, resource_findings
 from ktui.core.live.resource_routes import ResourceRoutes
 
 

@@ -7,12 +7,10 @@ from typing import Any
 from msgspec.structs import asdict
 
 from ktui.contract.events.live import RunningRequest
-from ktui.core.live.consistency_checks import EVERY, GATE, Checks, checks_of
 from ktui.core.live.findings import findings, verdict
-from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, all_routes
-from ktui.core.live.processes import admission_rows, process_growth
-from ktui.core.live.resource_routes import ResourceRoutes, Served
+from ktui.core.live.processes import LevelRow, admission_rows, level_rows, process_growth
+from ktui.core.live.resource_routes import EVERY, GATE, Checks, ResourceRoutes, Served, checks_of
 from ktui.core.live.window import ReplicaRow, total
 
 Document = dict[str, Any]

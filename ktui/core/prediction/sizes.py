@@ -14,8 +14,7 @@ import msgspec
 from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.contract.events.base import Count
 from ktui.core.state import State
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.resources import finds_namespaces
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest

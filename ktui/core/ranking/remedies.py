@@ -9,8 +9,7 @@ from ktui.core.prediction.sizes import estimate, size_in
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import NO_SAVING, WORTH_SAYING, Burden, Remedy, Saving, to_try
-from ktui.core.references import CompareRef
-from ktui.core.selection import Selection, selection_of
+from ktui.core.references import CompareRef, Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.kube.advice import Advice, advise
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request

@@ -27,8 +27,7 @@ from ktui.contract.events import (
 )
 from ktui.contract.events.base import UnixTime
 from ktui.core.format import integer, many
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError, read_bytes
+from ktui.documents.limits import DocumentError, decode_json, read_bytes
 
 MOST = 1_000  # markers found in one recording
 BURST = 3  # responses with the same error status …

@@ -11,8 +11,7 @@ from typing import IO, NamedTuple
 
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import LONGEST, RecordingError, decode_line
-from ktui.core.recordings.segments import choose_segments
-from ktui.core.recordings.unpacking import GZIP_MAGIC, ReportShare, unpacked
+from ktui.core.recordings.segments import GZIP_MAGIC, ReportShare, choose_segments, unpacked
 
 _AHEAD = 1 << 16  # bytes of lines read at a time
 

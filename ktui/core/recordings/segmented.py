@@ -17,8 +17,7 @@ from ktui.contract.events import AnyEvent, Dropped
 from ktui.contract.recording import RecordingError
 from ktui.core.format import long_bytes
 from ktui.core.recordings.recorder import Recorder
-from ktui.core.recordings.segments import number_of, segment_name, segments_of
-from ktui.core.recordings.unpacking import unpacked
+from ktui.core.recordings.segments import number_of, segment_name, segments_of, unpacked
 from ktui.private_file import open_private
 
 PARTS = 8  # the maximum size has room for this many segments, and the retention lasts for at least as many

@@ -14,7 +14,7 @@ from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarte
 from ktui.contract.events.live import RunningRequest
 from ktui.core.sharing.pseudonyms import STANDARD, KeyPseudonyms, Pseudonyms, is_secret, words
 from ktui.core.sharing.treatments import TABLE, Treatment
-from ktui.documents.known_types import decode_json
+from ktui.documents.limits import decode_json
 
 _TOKEN = re.compile(r"\beyJ[\w-]{5,}\.[\w.-]+|\b[Bb]earer\s+\S+|\b(?=\w*\d)(?=\w*[A-Za-z])[\w+-]{32,}={0,2}")
 _ADDRESS = re.compile(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from ktui.audit.predictions import BY_BYTES, assume_ready
+from ktui.audit.predictions import BY_BYTES, VersionShare, assume_ready
 from ktui.audit.report import GroupReport, Latency, Report, SlowReport
-from ktui.audit.version_shares import VersionShare
-from ktui.core.badges import ERROR, Badge, badge_of_route
 from ktui.core.format import integer, many
+from ktui.core.rows import ERROR, Badge, badge_of_route
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.versions import Behaviour, behaviour_of
 

@@ -26,8 +26,7 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.core.format import many
 from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
-from ktui.core.references import Crumb, Part, Place, Read, Reference
-from ktui.core.selection import Selection
+from ktui.core.references import Crumb, Part, Place, Read, Reference, Selection
 from ktui.core.state import State
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
 from ktui.tui.audit.group_columns import GroupLine

@@ -12,10 +12,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from ktui.audit.predictions import assume_ready
+from ktui.audit.predictions import VersionShare, assume_ready
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.server_version import versions_before, versions_from
-from ktui.audit.version_shares import VersionShare
 from ktui.core.format import integer, long_bytes, percent, short_bytes
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.kube.routing.predict import predict

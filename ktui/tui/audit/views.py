@@ -11,7 +11,7 @@ from textual.content import Content
 
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer, percent
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import Behaviour
 from ktui.tui.audit.group_columns import GroupLine, group_lines, groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ktui.core.badges import CACHE, ERROR, ETCD, Badge
+from ktui.core.rows import CACHE, ERROR, ETCD, Badge
 
 FULL, HALF, TRACK = "━", "╸", "─"
 

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from ktui.core.badges import CACHE, ERROR, ETCD, SNAPSHOT, Badge
 from ktui.core.format import long_bytes, milliseconds, short_bytes, short_count
+from ktui.core.rows import CACHE, ERROR, ETCD, SNAPSHOT, Badge
 from ktui.core.state import State
 from ktui.core.traffic import History, Second, TrafficWindow
 from ktui.tui.charts.plot import Runs, Series, columns_in, marked, marks, mirrored, round_top, stacked

@@ -7,8 +7,7 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from ktui.core.references import Place, Read
-from ktui.core.selection import read_selection
+from ktui.core.references import Place, Read, read_selection
 from ktui.kube.routing.request import RequestError
 from ktui.tui.commands.command import Candidate, Command, Suggestion
 from ktui.tui.commands.place_commands import key_or_prefix, mode_commands, resource_commands

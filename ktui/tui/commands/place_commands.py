@@ -14,9 +14,9 @@ from ktui.core.references import (
     RequestRef,
     ResourceRef,
     WatcherRef,
+    read_selection,
 )
 from ktui.core.request_view import request_text
-from ktui.core.selection import read_selection
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.request import RequestError

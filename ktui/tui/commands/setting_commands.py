@@ -9,7 +9,7 @@ from typing import Any
 from ktui.client.running import state_home
 from ktui.contract.recording import RecordingError
 from ktui.core.format import clock_time
-from ktui.core.recordings.recording_times import pace, spot
+from ktui.core.replay.player import pace, spot
 from ktui.core.table.filter import FilterError
 from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.commands.command import Candidate, Command, act

@@ -15,7 +15,7 @@ from ktui.client.api import Received, RefusedError
 from ktui.client.connection import ClientError
 from ktui.core.format import long_bytes, safe
 from ktui.core.object_lines import text_lines
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints

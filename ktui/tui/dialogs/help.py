@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ktui.core.badges import LEGEND
+from ktui.core.rows import LEGEND
 from ktui.tui.cache.rv_progress import MARKS, RvProgressPanel
 from ktui.tui.dialogs.dialog import Dialog
 from ktui.tui.keys import bindings as keys

@@ -16,8 +16,8 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.core.badges import badge_of_route
-from ktui.core.selection import EXAMPLE, Selection
+from ktui.core.references import EXAMPLE, Selection
+from ktui.core.rows import badge_of_route
 from ktui.core.state import State
 from ktui.core.table.columns import Cell, Column
 from ktui.kube.gates import FeatureSpec, GateStage, default_of

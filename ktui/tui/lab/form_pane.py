@@ -10,11 +10,11 @@ from textual.containers import Container
 from textual.content import Content
 
 from ktui.contract.events import RouteStep
-from ktui.core.badges import ERROR, badge_of_route
 from ktui.core.format import safe
 from ktui.core.lab.form import ACCEPTS, MATCHES, VERBS, ListForm, form_from, values_of
 from ktui.core.lab.form_prediction import LabPrediction, PredictedError
 from ktui.core.prediction.prediction import cheaper_of
+from ktui.core.rows import ERROR, badge_of_route
 from ktui.core.snippets import as_client_go, as_curl, as_kubectl
 from ktui.kube.explain import Explanation
 from ktui.kube.resources import Resource, ResourceTable

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ktui.core.badges import ERROR, PENDING, Badge, badge_of_route
 from ktui.core.format import clock_time, integer, milliseconds, short_bytes, short_count, times
-from ktui.core.lab.predicted_figures import returned_by
+from ktui.core.lab.form_prediction import returned_by
 from ktui.core.lab.result import LabResult
+from ktui.core.rows import ERROR, PENDING, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.charts.bars import bar, share_of
 from ktui.tui.widgets.lines import figure

@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 
-from ktui.core.badges import badge_of_route
 from ktui.core.format import figure, integer, long_bytes, many, milliseconds, processed_text
+from ktui.core.lab.form_prediction import reads_of, returned_by
 from ktui.core.lab.measured import OBSERVED, Measured, Memory
-from ktui.core.lab.predicted_figures import reads_of, returned_by
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Trial, Verdict
+from ktui.core.rows import badge_of_route
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.lab_columns import badge_of_result, columns, result_lines
 from ktui.tui.table.vtable import VTable

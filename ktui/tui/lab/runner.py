@@ -12,8 +12,8 @@ from ktui.client.measure import ApiRequest
 from ktui.client.repeated_runs import alternate, middle
 from ktui.client.target import Target
 from ktui.core.lab.form import Variant
+from ktui.core.lab.form_prediction import NOTHING, Figures
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.predicted_figures import NOTHING, Figures
 from ktui.core.lab.result import LabResult, winner_text
 from ktui.core.lab.trial import LEAST_RUNS, Polling, decided, trial_of
 

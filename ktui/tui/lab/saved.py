@@ -26,8 +26,7 @@ from ktui.client.running import state_home
 from ktui.core.format import safe
 from ktui.core.lab.form import ListForm
 from ktui.core.lab.result import LabResult
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError, read_bytes
+from ktui.documents.limits import DocumentError, decode_json, read_bytes
 from ktui.private_file import open_private, write_private
 from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
 from ktui.tui.keys import bindings as keys

@@ -31,8 +31,7 @@ from ktui.core.lab.form_prediction import LabPrediction
 from ktui.core.lab.result import result_pages
 from ktui.core.lab.trial import LEAST_RUNS
 from ktui.core.prediction.assumptions import server_version
-from ktui.core.references import CompareRef, Read, Reference
-from ktui.core.selection import Selection
+from ktui.core.references import CompareRef, Read, Reference, Selection
 from ktui.core.state import State
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen

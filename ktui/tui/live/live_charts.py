@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 
-from ktui.core.badges import CACHE, ETCD
 from ktui.core.format import duration, short_count
 from ktui.core.live.window import PART, WHOLE, ListHistory, ListRates
+from ktui.core.rows import CACHE, ETCD
 from ktui.tui.charts.chart import AXIS, edge_labels, route_counts, route_series, symbols_of, with_axis
 from ktui.tui.charts.plot import columns_in, round_top, stacked
 from ktui.tui.looks.symbols import Symbols

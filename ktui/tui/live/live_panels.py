@@ -17,11 +17,10 @@ from ktui.core.format import (
     many,
     times,
 )
-from ktui.core.live.consistency_checks import Checks, checks_text, saving_text
 from ktui.core.live.findings import verdict
 from ktui.core.live.live_state import LiveState
 from ktui.core.live.processes import AdmissionRow, ProcessGrowth
-from ktui.core.live.resource_routes import Number, ResourceRoutes
+from ktui.core.live.resource_routes import Checks, Number, ResourceRoutes, checks_text, saving_text
 from ktui.tui.keys.hints import key_of
 from ktui.tui.live.live_columns import SEVERITY
 from ktui.tui.live.live_rows import (

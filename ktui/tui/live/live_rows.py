@@ -5,12 +5,17 @@ from __future__ import annotations
 import msgspec
 
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
-from ktui.core.live.consistency_checks import Checks, checks_of, row_of
 from ktui.core.live.findings import Finding, findings
-from ktui.core.live.level_rows import LevelRow, level_rows
 from ktui.core.live.live_state import LiveState, UserRow, all_routes, at_replica
-from ktui.core.live.processes import AdmissionRow, ProcessGrowth, admission_rows, process_growth
-from ktui.core.live.resource_routes import ResourceRoutes
+from ktui.core.live.processes import (
+    AdmissionRow,
+    LevelRow,
+    ProcessGrowth,
+    admission_rows,
+    level_rows,
+    process_growth,
+)
+from ktui.core.live.resource_routes import Checks, ResourceRoutes, checks_of, row_of
 from ktui.core.live.window import ReplicaRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 

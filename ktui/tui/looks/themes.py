@@ -19,8 +19,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from ktui.config.places import shipped_themes
-from ktui.documents.limits import DocumentError
-from ktui.documents.toml import parse_toml, read_toml_text
+from ktui.documents.limits import DocumentError, parse_toml, read_toml_text
 
 COLOURS = (
     "primary", "secondary", "accent", "warning", "error", "success",

@@ -18,9 +18,10 @@ from ktui.core.references import (
     Reference,
     RequestRef,
     ResourceRef,
+    Selection,
     WatcherRef,
+    selection_of,
 )
-from ktui.core.selection import Selection, selection_of
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 

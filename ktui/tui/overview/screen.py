@@ -18,9 +18,8 @@ from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import Remedy
-from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef
+from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef, Selection, selection_of
 from ktui.core.request_view import request_object, shown_requests
-from ktui.core.selection import Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.chart import ChartStrip
 from ktui.tui.keys import bindings as keys

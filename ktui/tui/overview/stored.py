@@ -11,11 +11,10 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from ktui.client.connection import ClientError
-from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef
+from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
 from ktui.core.rows import Head
-from ktui.core.selection import Selection
 from ktui.core.state import State
-from ktui.core.stored.survey import joined
+from ktui.core.stored import joined
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
@@ -26,7 +25,7 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, VerticalArea, tabs_content
 
 if TYPE_CHECKING:
-    from ktui.core.stored.possible_lists import PossibleList
+    from ktui.core.stored import PossibleList
 
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
 TITLES = ("LISTs", "sources", "largest objects", "managedFields", "churn", "hottest keys")
@@ -164,7 +163,7 @@ class StoredPane(VerticalArea):
     async def _predict(self, state: State) -> None:
         """Predict LISTs: five versions' rules for hundreds of LISTs, in steps of about 1 ms."""
         from ktui.core.prediction.assumptions import server_behaviour  # start-up time
-        from ktui.core.stored.possible_lists import most_expensive, possible_lists
+        from ktui.core.stored import most_expensive, possible_lists
 
         if self._group_versions is None:
             self._group_versions = await self._ask_groups()

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ktui.contract.etcd_documents import KeyChurn, ResourceChurn
-from ktui.core.badges import badge_of_route
 from ktui.core.format import percent, short_bytes, short_count
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
-from ktui.core.stored.survey import LargeObject, ResourceSources, Weight
+from ktui.core.rows import badge_of_route
+from ktui.core.stored import LargeObject, ResourceSources, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.widgets.lines import figure, resource_runs
 
 if TYPE_CHECKING:
-    from ktui.core.stored.possible_lists import PossibleList, VersionCost
+    from ktui.core.stored import PossibleList, VersionCost
 
 UNREAD: Cell = ("?", "$ink-muted")  # values of Secrets are not read from an etcd that is not ktui's
 

@@ -13,7 +13,7 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.contract.etcd_documents import Churn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
-from ktui.core.stored.survey import Survey, Weight
+from ktui.core.stored import Survey, Weight
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.overview.stored_columns import KeyRate, ResourceRate
 

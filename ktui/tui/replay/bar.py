@@ -25,7 +25,7 @@ from ktui.contract.events import (
 )
 from ktui.core.format import clock_time, elapsed, integer, milliseconds, short_count
 from ktui.core.recordings.markers import TimelineMarker
-from ktui.core.recordings.recording_times import FASTEST
+from ktui.core.replay.player import FASTEST
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import between, line, longest_that_fits
 

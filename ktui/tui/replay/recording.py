@@ -53,7 +53,7 @@ class ActiveRecording:
         """
         # start-up time
         from ktui.core.recordings.recorder import Recorder
-        from ktui.core.state_events import state_events
+        from ktui.core.reducer import state_events
 
         if self._recorder is not None:
             return f"recording to {self._recorder.path.name} already: R stops it"

@@ -10,9 +10,9 @@ from textual.content import Content
 from ktui.contract.events import ChainStage, RouteStep
 from ktui.core.format import long_bytes, many, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternatives
+from ktui.core.request_view import as_curl, chain_of
 from ktui.core.snippets import as_kubectl
 from ktui.core.state import RequestRow
-from ktui.core.walkthrough import as_curl, chain_of
 from ktui.tui.requests.why import (
     cheaper_lines,
     cost_line,

@@ -18,9 +18,19 @@ from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import shape_runs
 from ktui.core.ranking.remedies import compare_row
 from ktui.core.references import CompareRef
-from ktui.core.request_view import READS, requests_of, shown_requests, unfinished
+from ktui.core.request_view import (
+    OTHER,
+    READS,
+    FunnelStep,
+    TimedPhase,
+    fewer_phases,
+    funnel_of,
+    phases_of,
+    requests_of,
+    shown_requests,
+    unfinished,
+)
 from ktui.core.state import READ_LOG, RequestRow
-from ktui.core.walkthrough import OTHER, FunnelStep, TimedPhase, fewer_phases, funnel_of, phases_of
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.decision_trace import calls_content, chain_content, command_content, trace_content

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
-from ktui.core.badges import badge_of_route
 from ktui.core.format import (
     clock_time,
     integer,
@@ -29,6 +28,7 @@ from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, to_try, what_is_left
 from ktui.core.references import CompareRef
 from ktui.core.request_view import short_resource
+from ktui.core.rows import badge_of_route
 from ktui.core.state import RequestRow, State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 from textual.content import Content
 
-from ktui.core.badges import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.format import (
     integer,
     many,
@@ -22,6 +21,7 @@ from ktui.core.format import (
 from ktui.core.ranking.rank_lines import RankLine, shape_runs
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.references import Part
+from ktui.core.rows import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
 from ktui.tui.charts.bars import bar
 from ktui.tui.keys.hints import key_of

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from ktui.contract.events import RequestFinished
-from ktui.core.badges import LEGEND, Badge, badge_of
 from ktui.core.format import clock_time, integer, short_count, short_milliseconds
 from ktui.core.request_view import request_runs, request_text
+from ktui.core.rows import LEGEND, Badge, badge_of
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.keys.hints import key_of

@@ -12,9 +12,8 @@ from textual.binding import BindingType
 
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLine, shape_text
-from ktui.core.references import Crumb, Part, Place, Reference, RequestRef
+from ktui.core.references import Crumb, Part, Place, Reference, RequestRef, Selection, selection_of
 from ktui.core.request_view import request_object
-from ktui.core.selection import Selection, selection_of
 from ktui.core.state import State
 from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from ktui.contract.events import RouteStep
-from ktui.core.badges import Badge, badge_of, badge_of_route
 from ktui.core.format import clock_time, integer, long_bytes, milliseconds, safe
 from ktui.core.prediction.alternatives import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import request_runs, unfinished
+from ktui.core.rows import Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, pad
 

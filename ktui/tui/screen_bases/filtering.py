@@ -17,8 +17,7 @@ from ktui.client.connection import ClientError
 from ktui.core.format import integer, many, safe, shorten
 from ktui.core.rows import RequestRow
 from ktui.core.table.columns import Column
-from ktui.core.table.filter import FilterError, fields_of
-from ktui.core.table.filter.conditions import terms_of
+from ktui.core.table.filter import FilterError, fields_of, terms_of
 from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
@@ -28,7 +27,7 @@ from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
     from ktui.core.table.export import Form
-    from ktui.core.table.filter.assist import Assist, FilterSuggestion
+    from ktui.core.table.filter_assist import Assist, FilterSuggestion
     from ktui.tui.widgets.line_view import LineView
 
 
@@ -52,14 +51,14 @@ class TypingHelp:
         table = self._table
         if not text.strip():
             return f"{FILTER_HINT}  ? explains"
-        from ktui.core.table.filter.assist import ignored_hint  # start-up time
+        from ktui.core.table.filter_assist import ignored_hint  # start-up time
 
         aside = table.filter.aside
         phrase = self._assist(text).hint if aside is None else ignored_hint(aside, self._fields)
         return f"{integer(len(table.rows))} of {integer(table.total)}  {phrase}"
 
     def _assist(self, text: str) -> Assist:
-        from ktui.core.table.filter.assist import assist  # start-up time
+        from ktui.core.table.filter_assist import assist  # start-up time
 
         return assist(text, self._fields, self._table.all_rows)
 

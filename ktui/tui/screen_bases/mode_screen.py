@@ -12,8 +12,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from ktui.core.references import Crumb, Place, Reference
-from ktui.core.selection import Selection
+from ktui.core.references import Crumb, Place, Reference, Selection
 from ktui.core.state import State
 from ktui.tui.compat import WholeScreen
 from ktui.tui.keys.hints import key_of

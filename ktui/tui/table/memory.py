@@ -9,8 +9,7 @@ import msgspec
 
 from ktui.client.running import state_home
 from ktui.config.lists import current_columns
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError, read_bytes
+from ktui.documents.limits import DocumentError, decode_json, read_bytes
 from ktui.private_file import write_private
 from ktui.tui.prompt.history import LineHistory
 

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from textual.geometry import Size
 from textual.message import Message
 
-from ktui.core.table.filter import Filter
-from ktui.core.table.filter.conditions import terms_of
+from ktui.core.table.filter import Filter, terms_of
 from ktui.tui.table.view import HEADER
 from ktui.tui.table.vtable import VTable
 

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from ktui.core.format import integer, many, safe
 from ktui.core.table.columns import Column
-from ktui.core.table.filter.conditions import Term
+from ktui.core.table.filter import Term
 from ktui.tui.keys import bindings as keys
 from ktui.tui.table.arranged import ArrangedView
 from ktui.tui.widgets.lines import Runs

@@ -10,7 +10,7 @@ from ktui.core.prediction.alternatives import Alternative
 from ktui.core.prediction.assumptions import Assumptions, logged, server_behaviour
 from ktui.core.prediction.prediction import cheaper_of, resource_id, seat_range
 from ktui.core.prediction.sizes import size_in
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
 from ktui.core.state import State
 from ktui.kube.advice import advise
 from ktui.kube.explain import explain

@@ -9,8 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from ktui.core.references import Crumb, Part, Place, Read, Reference
-from ktui.core.selection import EXAMPLE, Selection, read_selection
+from ktui.core.references import EXAMPLE, Crumb, Part, Place, Read, Reference, Selection, read_selection
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
 from ktui.tui.keys import bindings as keys

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from ktui.contract.events import RouteStep
-from ktui.core.badges import ERROR, Badge, badge_of_route
 from ktui.core.prediction.alternatives import Alternative
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
+from ktui.core.rows import ERROR, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.routing import sentences

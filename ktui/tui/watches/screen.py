@@ -14,9 +14,16 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ktui.core.format import duration, figure, integer, local_time, long_bytes, many, milliseconds, rate, safe
-from ktui.core.references import Reference, RequestRef, ResourceRef, Revision, WatcherRef
+from ktui.core.references import (
+    Reference,
+    RequestRef,
+    ResourceRef,
+    Revision,
+    Selection,
+    WatcherRef,
+    selection_of,
+)
 from ktui.core.request_view import short_resource
-from ktui.core.selection import Selection, selection_of
 from ktui.core.state import CLOSED_WATCHERS, State, WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.keys import bindings as keys

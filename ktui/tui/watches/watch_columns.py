@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ktui.core.badges import badge_of_route
 from ktui.core.format import duration, integer, rate, revision_within, short_count, within
+from ktui.core.rows import badge_of_route
 from ktui.core.state import State, WatcherRow
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.widgets.lines import figure, resource_runs

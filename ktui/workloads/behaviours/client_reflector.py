@@ -15,8 +15,7 @@ import msgspec
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, WatchRefused
 from ktui.client.list_stream import ListBody
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.json_trees import Obj
 from ktui.supervision import stop
 from ktui.workloads.running.context import LoadContext

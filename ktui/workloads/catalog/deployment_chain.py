@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 from ktui.client.connection import ClientError
 from ktui.core.format import figure, integer
-from ktui.documents.known_types import decode_json
+from ktui.documents.limits import decode_json
 from ktui.kube.json_trees import Obj
 from ktui.workloads.behaviours.causal_trace import CausalTrace, TraceStep
 from ktui.workloads.behaviours.client_reflector import ObjectInformer

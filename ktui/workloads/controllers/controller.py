@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ktui.client.connection import ClientError
-from ktui.documents.known_types import decode_json
+from ktui.documents.limits import decode_json
 from ktui.kube.json_trees import Obj
 from ktui.workloads.behaviours.client_reflector import ObjectInformer
 from ktui.workloads.demo.pods import timestamp

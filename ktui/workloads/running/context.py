@@ -13,8 +13,7 @@ import msgspec
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.contract.faults import Fault
-from ktui.documents.known_types import decode_json
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, decode_json
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.fleet import Fleet, LoadClient

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.contract.events import RequestFinished
-from ktui.core.badges import letter_of
 from ktui.core.ranking.group_key import TotalCost, by_answer
 from ktui.core.ranking.sketches import LatencyHistogram
+from ktui.core.rows import letter_of
 
 REJECTED = 429
 SHARES = (0.5, 0.95, 0.99)

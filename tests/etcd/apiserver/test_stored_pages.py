@@ -9,7 +9,7 @@ import pytest
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
-from ktui.core.stored.survey import Survey
+from ktui.core.stored import Survey
 from tests.etcd.apiserver.conftest import TOKEN, Api
 
 pytestmark = pytest.mark.anyio

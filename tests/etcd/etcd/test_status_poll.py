@@ -55,7 +55,7 @@ async def test_an_alarm_raised_by_another_client_is_reported(
         other = await EtcdClient.connect(EtcdConfig([member.endpoint], read_only=False), Bus())
         told = asyncio.create_task(alarm_told(bus))
         async with following(watcher):
-            # etcd counts its size at each commit, ten times a second: how many writes fit depends on the disk.
+            # etcd counts its size at each commit, ten times a second: how many writes fit is by its disk.
             async with asyncio.timeout(60):
                 with pytest.raises(NoSpaceError):
                     for number in itertools.count():

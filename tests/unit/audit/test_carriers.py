@@ -20,7 +20,7 @@ from ktui.audit.predictions import EITHER
 from ktui.audit.reading import files
 from ktui.audit.reading.files import open_logs, read_logs
 from ktui.audit.reading.json_values import LARGEST, Documents
-from ktui.audit.reading.log_lines import join_parts
+from ktui.audit.reading.record_framing import join_parts
 from ktui.audit.reading.streams import CHUNK, LONGEST, LongLine
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally

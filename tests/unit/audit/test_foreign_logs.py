@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from ktui.audit.build import Wish
 from ktui.audit.formats.log_record import LoggedRequest, Malformed, SlowRequest
 from ktui.audit.formats.record_reader import line_reader
-from ktui.audit.reading.archives import leaves
 from ktui.audit.reading.record_framing import records
-from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit, leaves
 from ktui.audit.tally import Tally
 from ktui.cli.auditing.markdown import markdown
 from ktui.cli.auditing.text import print_report

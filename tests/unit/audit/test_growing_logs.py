@@ -24,7 +24,7 @@ from ktui.audit.build import Wish
 from ktui.audit.comparison import FIRST, Trends
 from ktui.audit.formats.log_record import LoggedRequest
 from ktui.audit.growing_logs import LiveTally, audit_activity, follow, listening
-from ktui.audit.reading.log_lines import Block
+from ktui.audit.reading.record_framing import Block
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.cli.main import main

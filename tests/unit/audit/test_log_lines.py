@@ -8,11 +8,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ktui.audit.reading import archives
-from ktui.audit.reading import log_lines as module
-from ktui.audit.reading.archives import archive_kind, leaves
-from ktui.audit.reading.log_lines import blocks
-from ktui.audit.reading.streams import LONGEST, BrokenStream, BufferedStream, LongLine, UnpackLimit
+from ktui.audit.reading import record_framing as module
+from ktui.audit.reading import streams
+from ktui.audit.reading.record_framing import blocks
+from ktui.audit.reading.streams import (
+    LONGEST,
+    BrokenStream,
+    BufferedStream,
+    LongLine,
+    UnpackLimit,
+    archive_kind,
+    leaves,
+)
 
 
 class Dripping(io.RawIOBase):
@@ -49,7 +56,7 @@ small = st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\n", b".")), m
 @given(small, st.lists(st.integers(1, 50), min_size=1, max_size=5), st.booleans())
 def test_lines_come_out_however_the_bytes_come_in(lines: list[bytes], sizes: list[int], ended: bool) -> None:
     data = b"\n".join(lines) + (b"\n" if ended else b"")
-    assume(not archives.packing(data) and not archives.unsupported(data) and not archive_kind(data))
+    assume(not streams.packing(data) and not streams.unsupported(data) and not archive_kind(data))
     expected = data.split(b"\n")
     assert read_all(stream_of(data, sizes)) == (expected[:-1] if expected[-1] == b"" else expected)
 

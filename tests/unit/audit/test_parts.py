@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.audit.formats.go_formats import duration, klog_day, unquote, zap_time
-from ktui.audit.formats.log_record import Malformed, SlowRequest
+from ktui.audit.formats.log_record import Malformed, SlowRequest, duration, klog_day, unquote, zap_time
 from ktui.audit.group import Client, RangeKey, client_of, range_key
 from ktui.core.ranking.sketches import LatencyHistogram, TopGroups
 from ktui.kube.golang.formatting import quote

@@ -10,12 +10,11 @@ import pytest
 from ktui.audit.build import Wish
 from ktui.audit.deduplication import deduplicate
 from ktui.audit.formats.log_record import LoggedRequest, SlowRequest
-from ktui.audit.predictions import BY_BYTES, BY_TIME
+from ktui.audit.predictions import BY_BYTES, BY_TIME, Move
 from ktui.audit.reading.streams import LongLine
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.server_version import versions_from
 from ktui.audit.tally import EXAMPLES, Tally
-from ktui.audit.version_shares import Move
 from ktui.contract.etcd_documents import PrefixChild
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_of
 from ktui.kube import continuetoken

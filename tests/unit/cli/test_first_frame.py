@@ -34,7 +34,7 @@ LATER = (
     "ktui.core.recordings.reader",
     "ktui.tui.commands",
     "ktui.core.table.export",
-    "ktui.core.table.filter.assist",
+    "ktui.core.table.filter_assist",
     "ktui.tui.navigation.related",
     "ktui.tui.overview.stored",
     "ktui.tui.overview.stored_panels",

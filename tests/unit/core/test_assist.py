@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from ktui.core.table.columns import Column
-from ktui.core.table.filter.assist import assist, ignored_hint
-from ktui.core.table.filter.conditions import terms_of
+from ktui.core.table.filter import terms_of
+from ktui.core.table.filter_assist import assist, ignored_hint
 
 
 class Row(NamedTuple):

@@ -10,7 +10,7 @@ import pytest
 from ktui.core.table.arrange import Arranger
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import FilterError, parse_filter
-from ktui.core.table.filter.assist import assist
+from ktui.core.table.filter_assist import assist
 
 
 class Row(NamedTuple):

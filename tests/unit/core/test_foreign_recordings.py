@@ -14,12 +14,12 @@ from hypothesis import given, settings
 
 from ktui.cli.recording import as_text, summarise
 from ktui.contract.recording import RecordingError
-from ktui.core.recordings import unpacking
+from ktui.core.recordings import segments
 from ktui.core.recordings.segments import check_beginning
+from ktui.core.reducer import state_events
 from ktui.core.replay.index import Index
 from ktui.core.replay.player import Player
 from ktui.core.sharing.share import Sharer
-from ktui.core.state_events import state_events
 from tests.recordings import read_recording
 from tests.unit.core.mutated import LINES, recordings
 
@@ -111,7 +111,7 @@ def test_a_giant_line_is_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_a_bomb_is_not_unpacked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its lines are: a recording never packs that well, and the disk is not ours to fill."""
-    monkeypatch.setattr(unpacking, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(segments, "MOST_UNPACKED", 1 << 20)
     path = tmp_path / "r.gz"
     path.write_bytes(gzip.compress(SERVER + b"\n" + (b'{"type":"of tomorrow"}\n' * 1_000_000)))
     with pytest.raises(RecordingError) as raised:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.core.lab.form_prediction import CountRange, Figures, compare, figures_of
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.predicted_figures import CountRange, Figures, compare, figures_of
 from ktui.kube.explain import explain
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.request import parse_request

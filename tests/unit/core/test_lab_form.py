@@ -17,7 +17,7 @@ from ktui.core.lab.form import (
     values_of,
     variants_of,
 )
-from ktui.core.selection import Selection
+from ktui.core.references import Selection
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors.shards import shard
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ktui.core.lab.form import ListForm
+from ktui.core.lab.form_prediction import CountRange, Figures
 from ktui.core.lab.measured import Measured
-from ktui.core.lab.predicted_figures import CountRange, Figures
 from ktui.core.lab.result import LabResult, result_pages, winner_text
 from ktui.core.lab.trial import Polling, trial_of
 from ktui.tui.lab import saved

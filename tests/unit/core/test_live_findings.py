@@ -22,14 +22,13 @@ from ktui.contract.events.live import (
     ResourceGauges,
     ResourceScrape,
 )
-from ktui.core.live.finding_kinds import KINDS
 from ktui.core.live.findings import Severity, findings, verdict, worst
 from ktui.core.live.live_state import LiveState, all_routes, fold_all, routes_of
 from ktui.core.live.observe_document import report_document
+from ktui.core.live.resource_findings import KINDS
 from ktui.core.live.window import quantile
-from ktui.core.reducer import apply
+from ktui.core.reducer import apply, state_events
 from ktui.core.state import State
-from ktui.core.state_events import state_events
 
 ZERO: dict[str, Any] = dict.fromkeys(ResourceCounters.__struct_fields__, 0)
 

@@ -11,10 +11,9 @@ from replayed import written
 
 from ktui.contract.events import EtcdProgress
 from ktui.core.recordings.recorder import write_recording
-from ktui.core.recordings.recording_times import FASTEST
 from ktui.core.replay import player as module
 from ktui.core.replay.index import Index
-from ktui.core.replay.player import SPEEDS, Player
+from ktui.core.replay.player import FASTEST, SPEEDS, Player
 
 
 @pytest.fixture

@@ -21,11 +21,10 @@ from ktui.contract.events import (
     WatcherOpened,
 )
 from ktui.core import reducer
-from ktui.core.badges import badge_of
 from ktui.core.recordings.markers import Timeline
-from ktui.core.reducer import apply
+from ktui.core.reducer import apply, state_events
+from ktui.core.rows import badge_of
 from ktui.core.state import CALLS_A_REQUEST, READ_LOG, WRITE_LOG, Rewind, State
-from ktui.core.state_events import state_events
 
 
 def started(number: int, at: float = 1.0, **changes: object) -> RequestStarted:

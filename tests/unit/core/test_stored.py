@@ -8,8 +8,14 @@ from ktui.contract.events import Prefix
 from ktui.contract.events.live import ClientShare, ResourceAsked
 from ktui.core.reducer import apply
 from ktui.core.state import State
-from ktui.core.stored.possible_lists import FORMS, PossibleList, most_expensive, possible_lists
-from ktui.core.stored.survey import joined, with_own_estimate
+from ktui.core.stored import (
+    FORMS,
+    PossibleList,
+    joined,
+    most_expensive,
+    possible_lists,
+    with_own_estimate,
+)
 from ktui.kube.versions import behaviour_of
 from tests.unit.live.folded import recorded_events
 

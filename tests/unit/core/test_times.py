@@ -3,7 +3,7 @@
 import pytest
 
 from ktui.contract.recording import RecordingError
-from ktui.core.recordings.recording_times import FASTEST, pace, spot
+from ktui.core.replay.player import FASTEST, pace, spot
 
 BEGAN = 1_790_000_000.0  # 2026-09-21 14:13:20 UTC
 ENDED = BEGAN + 3 * 3600

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.documents.jsonreader import MAX_DUPLICATES, duplicate_fields, read_json
-from ktui.documents.known_types import nesting
-from ktui.documents.limits import MAX_CONTAINERS, MAX_DEPTH, DocumentError, TooLarge
+from ktui.documents.limits import MAX_CONTAINERS, MAX_DEPTH, DocumentError, TooLarge, nesting
 from ktui.documents.tree_pieces import check_containers, joined, pieces
 
 VALUES = st.recursive(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.table.filter.conditions import FilterError, anywhere, terms_of
+from ktui.core.table.filter import FilterError, anywhere, terms_of
 from ktui.kube.golang.regexps import (
     LARGE_CACHED,
     InvalidPattern,

@@ -18,7 +18,7 @@ import yaml
 from ktui.cli.main import main
 from ktui.cli.rules import OLDEST_MINOR
 from ktui.client.metrics_page import Exposition
-from ktui.core.live.finding_kinds import KINDS
+from ktui.core.live.resource_findings import KINDS
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.live.alerts import LabelMatchersError, PromQueries, alert_rules, left_out
 from ktui.live.families import WANTED

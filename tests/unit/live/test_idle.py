@@ -10,10 +10,10 @@ import pytest
 from ktui.cli.observe_text import print_report
 from ktui.cli.printing import Printer
 from ktui.client.metrics_page import Exposition
-from ktui.core.live.consistency_checks import checks_of, checks_text
 from ktui.core.live.findings import findings
 from ktui.core.live.live_state import LiveState, all_routes, fold_all
 from ktui.core.live.observe_document import report_document
+from ktui.core.live.resource_routes import checks_of, checks_text
 from ktui.core.live.window import WHOLE
 from ktui.live.families import WANTED
 from ktui.live.prometheus import PrometheusConnection, PrometheusFeed

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from ktui.contract.events import RequestFinished, RequestStarted
+from ktui.core.request_view import OTHER, TimedPhase, fewer_phases, phases_of
 from ktui.core.state import RequestRow
-from ktui.core.walkthrough import OTHER, TimedPhase, fewer_phases, phases_of
 from ktui.tui.cache.rv_progress import Lane, RevisionProgress, progress_content
 from ktui.tui.requests.log import funnel_content, waterfall_content
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ktui.contract.events import EtcdCall, EtcdProgress, RequestFinished, RequestStarted
 from ktui.core.recordings.markers import TimelineMarker
-from ktui.core.recordings.recording_times import FASTEST
+from ktui.core.replay.player import FASTEST
 from ktui.tui.replay.bar import Position, Span, density, event_text, status_line, track_line
 
 BEGAN = 1_790_000_000.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ktui.contract.etcd_documents import Churn, LeaseChurn
 from ktui.contract.events import Prefix
 from ktui.core.live.live_state import LiveState
-from ktui.core.stored.survey import ResourceSources
+from ktui.core.stored import ResourceSources
 from ktui.tui.overview.stored_panels import leases_content, sources_content, sources_title
 
 

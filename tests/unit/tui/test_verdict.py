@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.core.badges import badge_of_route
+from ktui.core.rows import badge_of_route
 from ktui.tui.requests.why import badged_lines
 from ktui.tui.widgets.lines import broken, parts_that_fit
 

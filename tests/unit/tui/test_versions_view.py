@@ -6,7 +6,7 @@ import pytest
 
 from ktui.contract.events import CacheStatus, RequestStarted, ServerInfo
 from ktui.core.reducer import apply
-from ktui.core.selection import EXAMPLE, Selection, read_selection, selection_of
+from ktui.core.references import EXAMPLE, Selection, read_selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import plain
 from ktui.kube.gates import NEWEST_MINOR

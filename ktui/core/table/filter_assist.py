@@ -9,8 +9,16 @@ from typing import Any, TypeVar
 
 from ktui.core.format import integer, many
 from ktui.core.table.columns import Column
-from ktui.core.table.filter.conditions import COMPARING, Term, terms_of
-from ktui.core.table.filter.parsing import Fields, FilterError, begun, find_field, names_of
+from ktui.core.table.filter import (
+    COMPARING,
+    Fields,
+    FilterError,
+    Term,
+    begun,
+    find_field,
+    names_of,
+    terms_of,
+)
 
 Row = TypeVar("Row")
 SAMPLE = 2_000  # rows whose values are offered
