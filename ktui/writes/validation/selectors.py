@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, required
@@ -31,21 +31,32 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
 
 
 def _expression_errors(expression: Obj, field: str) -> Iterator[FieldError]:
-    operator, values = expression.get("operator", ""), expression.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(f"{field}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield forbidden(f"{field}.values", why)
-    else:
-        yield invalid(f"{field}.operator", operator, "not a valid selector operator")
+    yield from operator_errors(expression, field)
     for fault in label_key_faults(expression.get("key", "")):
         yield invalid(f"{field}.key", expression.get("key", ""), fault)
-    for at, value in enumerate(values):
+    for at, value in enumerate(expression.get("values") or []):
         for fault in label_value_faults(value):
             yield invalid(f"{field}.values[{at}]", value, fault)
+
+
+def operator_errors(
+    expression: Obj,
+    field: str = "",
+    lacking: str = "must be specified when `operator` is 'In' or 'NotIn'",
+    unwanted: Callable[[str, Any], FieldError] = lambda field, _: forbidden(
+        field, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+    ),
+) -> Iterator[FieldError]:
+    """Yield the errors of the operator of a requirement, and of the number of its values."""
+    operator, values = expression.get("operator") or "", expression.get("values") or []
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(f"{field}.values", lacking)
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield unwanted(f"{field}.values", values)
+    else:
+        yield invalid(f"{field}.operator", operator, "not a valid selector operator")
 
 
 def workload_selector_errors(obj: Obj) -> list[FieldError]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid, limited, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import Row, at_least, table_of
+from ktui.writes.validation.values.checks import Row, below, counts, table_of
 
 DAEMONS = (
     "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
@@ -17,7 +17,7 @@ PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplic
 
 
 def _counts(*names: str) -> tuple[Row, ...]:
-    return tuple((f"status.{name}", at_least(0)) for name in names)
+    return below("status", counts(*names))
 
 
 def _parts(status: Obj) -> Iterator[FieldError]:

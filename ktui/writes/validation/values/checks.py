@@ -6,9 +6,19 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, not_supported, required
+from ktui.kube.fielderrors import (
+    FieldError,
+    Path,
+    forbidden,
+    invalid,
+    joined,
+    limited,
+    not_supported,
+    required,
+)
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
@@ -113,23 +123,46 @@ _PERCENT = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
     "regex used for validation is '[0-9]+%')"
 )
-_HEADER = re.compile("[-A-Za-z0-9]+")
-_PRINTABLE_BUT_EQUALS = re.compile("[ -<>-~]+")
+
+
+def demand(good: Callable[[Any], object], why: str) -> Check:
+    """Demand that a value passes a test."""
+    return lambda value: () if good(value) else [invalid("", value, why)]
 
 
 def at_least(least: int) -> Check:
-    return lambda value: (
-        () if value >= least else [invalid("", value, f"must be greater than or equal to {least}")]
-    )
+    return demand(lambda value: value >= least, f"must be greater than or equal to {least}")
+
+
+def counts(*paths: str) -> tuple[Row, ...]:
+    """Return the rows of numbers from 0 on."""
+    return tuple((path, at_least(0)) for path in paths)
 
 
 def between(least: int, most: int) -> Check:
-    why = f"must be between {least} and {most}, inclusive"
-    return lambda value: () if least <= value <= most else [invalid("", value, why)]
+    return demand(lambda value: least <= value <= most, f"must be between {least} and {most}, inclusive")
 
 
 def positive(why: str = "must be greater than zero") -> Check:
-    return lambda value: () if value > 0 else [invalid("", value, why)]
+    return demand(lambda value: value > 0, why)
+
+
+def of_member(name: str, check: Check) -> Check:
+    """Apply a check to a member that is there, before the checks of all members."""
+    return lambda obj: inside(f".{name}", check(obj[name])) if obj.get(name) is not None else ()
+
+
+def one_kind(what: str, missing: str, kinds: Callable[[Obj], Iterable[str]]) -> Check:
+    """Demand one of the members that `kinds` returns: `what`; "" as `missing`: there may be none."""
+
+    def check(obj: Obj) -> Iterator[FieldError]:
+        there = [name for name in kinds(obj) if obj.get(name) is not None]
+        for name in there[1:]:
+            yield forbidden(f".{name}", f"may not specify more than 1 {what} type")
+        if missing and not there:
+            yield required("", missing)
+
+    return check
 
 
 def one_of(*values: str) -> Check:
@@ -175,22 +208,24 @@ def has(*names: str, why: str = "") -> Check:
     return lambda value: [required(f".{name}", why) for name in names if not value.get(name)]
 
 
-def unique(member: str) -> Check:
-    """Demand that the items of a list differ in a member, unless it is empty."""
-
-    def check(items: list[Obj]) -> Iterator[FieldError]:
-        seen = set()
-        for index, item in enumerate(items):
-            name = (item or {}).get(member)
-            if name and name in seen:
-                yield duplicate(f"[{index}].{member}", name)
-            seen.add(name)
-
-    return check
-
-
 def duplicate(field: str, value: str) -> FieldError:
     return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {quote(value)}")
+
+
+def repeated(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield field and value of each value that an earlier field has too, unless it is empty."""
+    seen = set()
+    for place, value in values:
+        if value and value in seen:
+            yield place, value
+        seen.add(value)
+
+
+def unique(member: str, fault: Callable[[str, str], FieldError] = duplicate) -> Check:
+    """Demand that the items of a list differ in a member, unless it is empty."""
+    return lambda items: starmap(
+        fault, repeated((f"[{at}].{member}", (item or {}).get(member)) for at, item in enumerate(items))
+    )
 
 
 def is_address(text: str) -> bool:
@@ -208,8 +243,31 @@ def is_range(text: str) -> bool:
     return int(bits) <= (128 if ":" in address else 32)
 
 
-def address(value: str) -> Iterable[FieldError]:
-    return () if is_address(value) else [invalid("", value, IP_FAULT)]
+address = demand(is_address, IP_FAULT)
+address_range = demand(is_range, CIDR_FAULT)
+port_number, user_id = between(1, 65535), between(0, 2**31 - 1)
+not_negative = demand(lambda quantity: amount(quantity) >= 0, "must be greater than or equal to 0")
+more_than_nothing = demand(lambda quantity: amount(quantity) > 0, "must be greater than zero")
+without_parents = demand(lambda path: ".." not in path.split("/"), "must not contain '..'")
+absolute_path = demand(lambda path: path.startswith("/"), "must be an absolute path")
+file_mode = demand(
+    lambda mode: 0 <= mode <= 0o777, "must be a number between 0 and 0777 (octal), both inclusive"
+)
+header_name = demand(
+    re.compile("[-A-Za-z0-9]+").fullmatch,
+    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
+    "regex used for validation is '[-A-Za-z0-9]+')",
+)
+variable_name = demand(
+    re.compile("[ -<>-~]*").fullmatch,
+    "a valid environment variable name must consist only of printable ASCII characters other than '='",
+)
+
+
+def relative_path(value: str) -> Iterator[FieldError]:
+    if value.startswith("/"):
+        yield invalid("", value, "must be a relative path")
+    yield from without_parents(value)
 
 
 def ordinary_address(value: str) -> Iterator[FieldError]:
@@ -223,18 +281,10 @@ def ordinary_address(value: str) -> Iterator[FieldError]:
     if parsed.is_loopback:
         yield invalid("", value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
     if parsed.is_link_local:
-        why = "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
-        yield invalid("", value, why)
+        yield invalid("", value, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
     if parsed.is_multicast and parsed in (_LOCAL_MULTICAST, _LOCAL_MULTICAST_6)[parsed.version == 6]:
         why = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
         yield invalid("", value, why)
-
-
-def address_range(value: str) -> Iterable[FieldError]:
-    return () if is_range(value) else [invalid("", value, CIDR_FAULT)]
-
-
-port_number = between(1, 65535)
 
 
 def port_name_faults(name: str) -> Iterator[str]:
@@ -258,73 +308,18 @@ def port_or_name(value: Any) -> Iterable[FieldError]:
     return port_number(value)
 
 
-def whole_or_percent(value: Any) -> Iterator[FieldError]:
+def whole_or_percent(value: Any) -> Iterable[FieldError]:
     """A number from 0 on, or a percentage."""
-    if isinstance(value, str):
-        if not re.fullmatch("[0-9]+%", value):
-            yield invalid("", value, _PERCENT)
-    elif value < 0:
-        yield invalid("", value, "must be greater than or equal to 0")
+    if not isinstance(value, str):
+        return at_least(0)(value)
+    return () if re.fullmatch("[0-9]+%", value) else [invalid("", value, _PERCENT)]
 
 
-def count_or_percent(value: Any) -> Iterator[FieldError]:
+def count_or_percent(value: Any) -> Iterable[FieldError]:
     """A number from 0 on, or a percentage up to 100%."""
-    errors = list(whole_or_percent(value))
-    yield from errors
-    if (
-        not errors
-        and isinstance(value, str)
-        and len(digits := value[:-1].lstrip("0")) > 2
-        and digits != "100"
-    ):
-        yield invalid("", value, "must not be greater than 100%")
-
-
-def not_negative(value: str) -> Iterable[FieldError]:
-    """A quantity from 0 on."""
-    if amount(value) < 0:
-        return [invalid("", value, "must be greater than or equal to 0")]
-    return ()
-
-
-def more_than_nothing(value: str) -> Iterable[FieldError]:
-    """A quantity above 0."""
-    return () if amount(value) > 0 else [invalid("", value, "must be greater than zero")]
-
-
-user_id = between(0, 2**31 - 1)
-
-
-def relative_path(value: str) -> Iterator[FieldError]:
-    if value.startswith("/"):
-        yield invalid("", value, "must be a relative path")
-    yield from without_parents(value)
-
-
-def without_parents(value: str) -> Iterator[FieldError]:
-    if ".." in value.split("/"):
-        yield invalid("", value, "must not contain '..'")
-
-
-def absolute_path(value: str) -> Iterator[FieldError]:
-    if not value.startswith("/"):
-        yield invalid("", value, "must be an absolute path")
-
-
-def header_name(value: str) -> Iterator[FieldError]:
-    if not _HEADER.fullmatch(value):
-        why = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
-        yield invalid("", value, f"{why}regex used for validation is '[-A-Za-z0-9]+')")
-
-
-def variable_name(value: str) -> Iterator[FieldError]:
-    if value and not _PRINTABLE_BUT_EQUALS.fullmatch(value):
-        why = (
-            "a valid environment variable name must consist only of printable ASCII characters other than '='"
-        )
-        yield invalid("", value, why)
-
-
-def file_mode(value: int) -> Iterable[FieldError]:
-    why = "must be a number between 0 and 0777 (octal), both inclusive"
-    return () if 0 <= value <= 0o777 else [invalid("", value, why)]
+    errors = [*whole_or_percent(value)]
+    if not errors and isinstance(value, str):
+        digits = value[:-1].lstrip("0")
+        if len(digits) > 2 and digits != "100":
+            errors.append(invalid("", value, "must not be greater than 100%"))
+    return errors

@@ -20,6 +20,7 @@ from ktui.writes.validation.values.checks import (
     below,
     between,
     config_key,
+    demand,
     dns_label,
     has,
     inside,
@@ -36,7 +37,6 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", 
 _NOT_OF_CONTAINERS = "must be a standard resource for containers"
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
-_SYSTEM = "system-"
 
 
 def _subject(subject: Obj) -> Iterator[FieldError]:
@@ -60,39 +60,33 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
 
 def _role_of(*kinds: str) -> tuple[Row, ...]:
     """The rules of a binding that refers to one of these kinds."""
+
+    def reference(ref: Obj) -> Iterator[FieldError]:
+        if (ref.get("kind") or "") not in kinds:
+            yield not_supported(".kind", ref.get("kind") or "", kinds)
+        yield from has("name")(ref)
+
     return (
         ("", has("roleRef")),
         ("roleRef.apiGroup", one_of(RBAC)),
-        ("roleRef", _kind_of(kinds)),
+        ("roleRef", reference),
         ("roleRef.name", named(path_segment_faults)),
         ("subjects[]", _subject),
     )
-
-
-def _kind_of(kinds: tuple[str, ...]) -> Any:
-    def check(reference: Obj) -> Iterator[FieldError]:
-        if (reference.get("kind") or "") not in kinds:
-            yield not_supported(".kind", reference.get("kind") or "", kinds)
-        if not reference.get("name"):
-            yield required(".name")
-
-    return check
 
 
 ROLE_BINDING = _role_of("Role", "ClusterRole")
 CLUSTER_ROLE_BINDING = _role_of("ClusterRole")
 
 
-def _collected(rule: Obj) -> Iterator[FieldError]:
-    if not rule.get("clusterRoleSelectors"):
-        yield required(
-            ".clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule is non-nil"
-        )
+_collected = has(
+    "clusterRoleSelectors", why="at least one clusterRoleSelector required if aggregationRule is non-nil"
+)
+_some_verb = has("verbs", why="verbs must contain at least one value")
 
 
 def _rule(rule: Obj) -> Iterator[FieldError]:
-    if not rule.get("verbs"):
-        yield required(".verbs", "verbs must contain at least one value")
+    yield from _some_verb(rule)
     if rule.get("nonResourceURLs"):
         if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
             why = "rules cannot apply to both regular resources and non-resource URLs"
@@ -105,7 +99,7 @@ def _rule(rule: Obj) -> Iterator[FieldError]:
 
 def _namespaced_rule(rule: Obj) -> Iterator[FieldError]:
     if urls := rule.get("nonResourceURLs"):
-        yield from has("verbs", why="verbs must contain at least one value")(rule)
+        yield from _some_verb(rule)
         yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
     else:
         yield from _rule(rule)
@@ -183,40 +177,29 @@ def _is_json(encoded: Any) -> bool:
 SECRET: tuple[Row, ...] = (("", _data(".data")), ("", _secret))
 
 
-def _taints(taints: list[Obj]) -> Iterator[FieldError]:
+def _taints(node: Obj) -> Iterator[FieldError]:
+    """Upstream's path of the taints is not that in the object."""
     seen = set()
-    for index, taint in enumerate(taints):
-        effect, key = taint.get("effect") or "", str(taint.get("key") or "")
-        yield from (invalid(f".metadata.taints[{index}].key", key, why) for why in label_key_faults(key))
-        if not effect:
-            yield required(f".metadata.taints[{index}].effect")
-        elif effect not in EFFECTS:
-            yield not_supported(f".metadata.taints[{index}].effect", effect, EFFECTS)
-        pair = taint.get("key"), effect
-        if pair in seen:
-            yield FieldError(f".metadata.taints[{index}]", "FieldValueDuplicate", "Duplicate value")
-        seen.add(pair)
+    for index, taint in enumerate((node.get("spec") or {}).get("taints") or []):
+        field, key, effect = f".metadata.taints[{index}]", taint.get("key"), taint.get("effect") or ""
+        yield from (invalid(f"{field}.key", str(key or ""), why) for why in label_key_faults(str(key or "")))
+        yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
+        if (key, effect) in seen:
+            yield FieldError(field, "FieldValueDuplicate", "Duplicate value")
+        seen.add((key, effect))
 
 
-def _node(node: Obj) -> Iterator[FieldError]:
-    yield from _taints((node.get("spec") or {}).get("taints") or [])
-
-
-NODE: tuple[Row, ...] = (
-    ("", _node),
-    ("spec.podCIDRs[]", address_range),
-)
+NODE: tuple[Row, ...] = (("", _taints), ("spec.podCIDRs[]", address_range))
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
     name = str((obj.get("metadata") or {}).get("name") or "")
-    if name.startswith(_SYSTEM):
+    if name.startswith("system-"):
         if name not in ("system-node-critical", "system-cluster-critical"):
             why = "priority class names with 'system-' prefix are reserved for system use only. error: "
             yield forbidden(".metadata.name", f"{why}{name} is not a known system priority class")
     elif (obj.get("value") or 0) > _MOST_PRIORITY:
-        why = f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}"
-        yield forbidden(".value", why)
+        yield forbidden(".value", f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}")
 
 
 PRIORITY_CLASS: tuple[Row, ...] = (
@@ -229,20 +212,16 @@ LEASE: tuple[Row, ...] = (
 )
 
 
-def _overhead(amounts: Obj) -> Iterator[FieldError]:
-    for name in amounts:
+def _overhead(obj: Obj) -> Iterator[FieldError]:
+    """Upstream's path of the amounts is not that in the object."""
+    for name in (obj.get("overhead") or {}).get("podFixed") or {}:
         known = name in _STANDARD or name.startswith("hugepages-")
         faults = [] if known else ["must be a standard resource type or fully qualified", _NOT_OF_CONTAINERS]
         for why in label_key_faults(name) if "/" in name else faults:
-            yield invalid(f"[{name}]", name, why)
+            yield invalid(f".overhead.limits[{name}]", name, why)
 
 
-def _of_overhead(obj: Obj) -> Iterator[FieldError]:
-    """Upstream's path of the amounts is not that in the object."""
-    return inside(".overhead.limits", _overhead((obj.get("overhead") or {}).get("podFixed") or {}))
-
-
-RUNTIME_CLASS: tuple[Row, ...] = (("", _of_overhead), ("", has("handler")), ("handler", dns_label))
+RUNTIME_CLASS: tuple[Row, ...] = (("", _overhead), ("", has("handler")), ("handler", dns_label))
 REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
 
 
@@ -253,12 +232,6 @@ USAGES = (
     "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment",
     "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 )  # fmt: skip
-
-
-def _short(seconds: int) -> Iterator[FieldError]:
-    if seconds < 600:
-        why = "may not specify a duration less than 600 seconds (10 minutes)"
-        yield invalid("", seconds, why)
 
 
 def _certificate(obj: Obj) -> Iterator[FieldError]:
@@ -286,13 +259,15 @@ SIGNING_REQUEST: tuple[Row, ...] = (
     ("", _certificate),
     ("spec", has("signerName", "usages")),
     ("spec.usages[]", one_of(*USAGES)),
-    ("spec.expirationSeconds", _short),
+    (
+        "spec.expirationSeconds",
+        demand(lambda s: s >= 600, "may not specify a duration less than 600 seconds (10 minutes)"),
+    ),
 )
 
 
 def _priority_below(most: int) -> Check:
-    why = f"must be positive and less than {most}"
-    return lambda value: () if 0 < value <= most else [invalid("", value, why)]
+    return demand(lambda value: 0 < value <= most, f"must be positive and less than {most}")
 
 
 API_SERVICE: tuple[Row, ...] = (
@@ -305,8 +280,7 @@ def _webhook_name(name: str) -> Iterator[FieldError]:
     for why in subdomain_faults(name):
         yield invalid("", name, why)
     if len(name.split(".")) < 3:
-        why = "should be a domain with at least three segments separated by dots"
-        yield invalid("", name, why)
+        yield invalid("", name, "should be a domain with at least three segments separated by dots")
 
 
 def _client(config: Obj) -> Iterator[FieldError]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
@@ -13,20 +12,24 @@ from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Row,
     address,
-    at_least,
     below,
     config_key,
+    counts,
+    demand,
     dns_label,
     duplicate,
     has,
     header_name,
     inside,
+    of_member,
+    one_kind,
     one_of,
     port_name_faults,
     port_number,
     port_or_name,
     positive,
     relative_path,
+    unique,
     user_id,
     variable_name,
     without_parents,
@@ -50,11 +53,6 @@ def _name_and_image(container: Obj) -> Iterator[FieldError]:
     yield from has("name")(container)
     yield from inside(".name", dns_label(container.get("name") or ""))
     yield from has("image")(container)
-
-
-def _image(value: str) -> Iterator[FieldError]:
-    if value != value.strip():
-        yield invalid("", value, "must not have leading or trailing whitespace")
 
 
 def _variable(variable: Obj) -> Iterator[FieldError]:
@@ -84,19 +82,9 @@ def _field_path(value: str) -> Iterator[FieldError]:
         yield invalid("", value, f"error converting fieldPath: field label not supported: {value}")
 
 
-def _mounts(mounts: list[Obj]) -> Iterator[FieldError]:
-    seen = set()
-    for index, mount in enumerate(mounts):
-        path = mount.get("mountPath")
-        if path and path in seen:
-            yield invalid(f"[{index}].mountPath", path, "must be unique")
-        seen.add(path)
-
-
 def _mount(mount: Obj) -> Iterator[FieldError]:
     if mount.get("subPath") and mount.get("subPathExpr"):
-        why = "subPathExpr and subPath are mutually exclusive"
-        yield invalid(".subPathExpr", mount["subPathExpr"], why)
+        yield invalid(".subPathExpr", mount["subPathExpr"], "subPathExpr and subPath are mutually exclusive")
 
 
 def _ports(ports: list[Obj]) -> Iterator[FieldError]:
@@ -112,9 +100,9 @@ def _ports(ports: list[Obj]) -> Iterator[FieldError]:
 
 def _resources(resources: Obj) -> Iterator[FieldError]:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for member, amounts in (("limits", limits), ("requests", requests)):
+    for which, amounts in (("limits", limits), ("requests", requests)):
         for name, value in amounts.items():
-            yield from _resource(name, value, f".{member}")
+            yield from _resource(name, value, f".{which}")
     for name, value in requests.items():
         limit = limits.get(name)
         extended = "/" in name and not name.startswith("kubernetes.io/")
@@ -174,25 +162,10 @@ def _propagation(container: Obj) -> Iterator[FieldError]:
             yield forbidden(f".volumeMounts[{index}].mountPropagation", why)
 
 
-def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
-    times = probe.get("successThreshold")
-    return () if times in (None, 1) else [invalid(".successThreshold", times or 0, "must be 1")]
-
-
-def _no_grace(probe: Obj) -> Iterable[FieldError]:
-    grace: Any = probe.get("terminationGracePeriodSeconds")
-    if grace is None:
-        return ()
-    why = "must not be set for readinessProbes"
-    return [invalid(".terminationGracePeriodSeconds", grace, why)]
-
-
-def _handler(handler: Obj) -> Iterator[FieldError]:
-    there = [name for name in HANDLERS if handler.get(name) is not None]
-    for name in there[1:]:
-        yield forbidden(f".{name}", "may not specify more than 1 handler type")
-    if not there:
-        yield required("", "must specify a handler type")
+_succeeds_once = of_member("successThreshold", demand(lambda times: times == 1, "must be 1"))
+_no_grace = of_member(
+    "terminationGracePeriodSeconds", demand(lambda _: False, "must not be set for readinessProbes")
+)
 
 
 def _container_port(port: Obj) -> Iterator[FieldError]:
@@ -209,7 +182,7 @@ _HTTP: tuple[Row, ...] = (
     ("httpHeaders[].name", header_name),
 )
 HANDLER: tuple[Row, ...] = (
-    ("", _handler),
+    ("", one_kind("handler", "must specify a handler type", lambda _: HANDLERS)),
     ("exec", has("command")),
     *below("httpGet", _HTTP),
     ("tcpSocket.port", port_or_name),
@@ -217,16 +190,7 @@ HANDLER: tuple[Row, ...] = (
 )
 _PROBE: tuple[Row, ...] = (
     *HANDLER,
-    *(
-        (name, at_least(0))
-        for name in (
-            "initialDelaySeconds",
-            "timeoutSeconds",
-            "periodSeconds",
-            "successThreshold",
-            "failureThreshold",
-        )
-    ),
+    *counts("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
     ("terminationGracePeriodSeconds", positive("must be greater than 0")),
 )
 SECURITY: tuple[Row, ...] = (
@@ -238,7 +202,7 @@ SECURITY: tuple[Row, ...] = (
 )
 CONTAINER: tuple[Row, ...] = (
     ("", _name_and_image),
-    ("image", _image),
+    ("image", demand(lambda name: name == name.strip(), "must not have leading or trailing whitespace")),
     ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
     ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")),
     ("restartPolicy", one_of("Always", "Never", "OnFailure")),
@@ -260,7 +224,7 @@ CONTAINER: tuple[Row, ...] = (
     ("envFrom[].prefix", variable_name),
     ("envFrom[].configMapRef", has("name")),
     ("envFrom[].secretRef", has("name")),
-    ("volumeMounts", _mounts),
+    ("volumeMounts", unique("mountPath", lambda field, path: invalid(field, path, "must be unique"))),
     ("volumeMounts[]", has("name", "mountPath")),
     ("volumeMounts[]", _mount),
     ("volumeMounts[].subPath", relative_path),

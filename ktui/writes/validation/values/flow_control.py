@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import Row, inside, positive
+from ktui.writes.validation.values.checks import Row, between, demand, inside, of_member, positive
 
 MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
 # The member of a subject that each kind has.
@@ -76,15 +76,20 @@ def _level(obj: Obj) -> Iterator[FieldError]:
 
 
 def _seats(part: Obj) -> Iterator[FieldError]:
-    shares, lendable, borrowing = (
-        part.get(name) for name in ("nominalConcurrencyShares", "lendablePercent", "borrowingLimitPercent")
-    )
-    if shares is not None and shares < 0:
-        yield invalid(".nominalConcurrencyShares", shares, "must be a non-negative integer")
-    if lendable is not None and not 0 <= lendable <= 100:
-        yield invalid(".lendablePercent", lendable, "must be between 0 and 100, inclusive")
-    if borrowing is not None and borrowing < 0:
-        yield invalid(".borrowingLimitPercent", borrowing, "if specified, must be a non-negative integer")
+    for check in _SEATS:
+        yield from check(part)
+
+
+_SEATS = (
+    of_member(
+        "nominalConcurrencyShares", demand(lambda shares: shares >= 0, "must be a non-negative integer")
+    ),
+    of_member("lendablePercent", between(0, 100)),
+    of_member(
+        "borrowingLimitPercent",
+        demand(lambda percent: percent >= 0, "if specified, must be a non-negative integer"),
+    ),
+)
 
 
 def _limit_response(response: Obj) -> Iterator[FieldError]:
@@ -109,19 +114,12 @@ def _queuing(queuing: Obj) -> Iterator[FieldError]:
         yield invalid(".handSize", hand, "must be positive")
     elif hand > queues:
         yield invalid(".handSize", hand, f"should not be greater than queues ({queues})")
-    elif queues <= MOST_QUEUES and _entropy(queues, hand) > MOST_HASH_BITS:
+    # Dealing a hand uses as many bits of entropy, as upstream counts them.
+    elif queues <= MOST_QUEUES and math.ceil(math.log2(queues) * hand) > MOST_HASH_BITS:
         sizes = f"deckSize {queues} and handSize {hand}"
         why = f"required entropy bits of {sizes} should not be greater than {MOST_HASH_BITS}"
         yield invalid(".handSize", hand, why)
 
 
-def _entropy(queues: int, hand: int) -> int:
-    """Return the bits of entropy that dealing a hand uses, as upstream counts them."""
-    return math.ceil(math.log2(queues) * hand)
-
-
-FLOW_SCHEMA: tuple[Row, ...] = (
-    ("", _schema),
-    ("spec.rules[]", _rule),
-)
+FLOW_SCHEMA: tuple[Row, ...] = (("", _schema), ("spec.rules[]", _rule))
 PRIORITY_LEVEL: tuple[Row, ...] = (("", _level),)

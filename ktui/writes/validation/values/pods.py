@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import starmap
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, required
 from ktui.kube.json_trees import Obj
@@ -19,10 +20,13 @@ from ktui.writes.validation.values.checks import (
     has,
     labels,
     not_negative,
+    of_member,
+    one_kind,
     one_of,
     one_of_or_none,
     qualified,
     relative_path,
+    repeated,
     subdomain,
     unique,
     user_id,
@@ -75,23 +79,11 @@ def mounts(spec: Obj, claims: Sequence[Obj] = ()) -> Iterator[FieldError]:
                     yield not_found_value(f".{member}[{index}].volumeMounts[{at}].name", mount["name"])
 
 
-def _one_source(volume: Obj) -> Iterator[FieldError]:
-    """A volume without a source is an emptyDir."""
-    there = [name for name, value in volume.items() if name != "name" and value is not None]
-    for name in there[1:]:
-        yield forbidden(f".{name}", "may not specify more than 1 volume type")
-
-
-def _lifetime(token: Obj) -> Iterator[FieldError]:
-    seconds = token.get("expirationSeconds")
-    if seconds is None:
-        return
+def _lifetime(seconds: int) -> Iterator[FieldError]:
     if seconds < _LEAST_SECONDS:
-        why = "may not specify a duration less than 10 minutes"
-        yield invalid(".expirationSeconds", seconds, why)
+        yield invalid("", seconds, "may not specify a duration less than 10 minutes")
     elif seconds > _MOST_SECONDS:
-        why = "may not specify a duration larger than 2^32 seconds"
-        yield invalid(".expirationSeconds", seconds, why)
+        yield invalid("", seconds, "may not specify a duration larger than 2^32 seconds")
 
 
 def _size_limit(value: str) -> Iterator[FieldError]:
@@ -130,7 +122,8 @@ VOLUMES: tuple[Row, ...] = (
     ("", unique("name")),
     ("[]", has("name")),
     ("[].name", dns_label),
-    ("[]", _one_source),
+    # A volume without a source is an emptyDir.
+    ("[]", one_kind("volume", "", lambda volume: [name for name in volume if name != "name"])),
     *below("[].hostPath", HOST_PATH),
     *below("[].nfs", NFS),
     ("[].emptyDir.sizeLimit", _size_limit),
@@ -150,7 +143,7 @@ VOLUMES: tuple[Row, ...] = (
     *below("[].projected.sources[].secret", _ITEMS),
     *below("[].projected.sources[].downwardAPI", _DOWNWARD),
     ("[].projected.sources[].serviceAccountToken", has("path")),
-    ("[].projected.sources[].serviceAccountToken", _lifetime),
+    ("[].projected.sources[].serviceAccountToken", of_member("expirationSeconds", _lifetime)),
     ("[].projected.sources[].serviceAccountToken.path", relative_path),
     ("[].image.pullPolicy", one_of("Always", "IfNotPresent", "Never")),
 )
@@ -174,19 +167,19 @@ def _dns(config: Obj) -> Iterator[FieldError]:
     if len(servers) > _MOST_NAMESERVERS:
         yield invalid(".nameservers", servers, f"must not have more than {_MOST_NAMESERVERS} nameservers")
     if len(searches) > _MOST_SEARCHES:
-        why = f"must not have more than {_MOST_SEARCHES} search paths"
-        yield invalid(".searches", searches, why)
+        yield invalid(".searches", searches, f"must not have more than {_MOST_SEARCHES} search paths")
 
 
 def _names(spec: Obj) -> Iterator[FieldError]:
     """Names of containers are unique in a pod."""
-    seen = set()
-    for member in ("containers", "initContainers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(member) or []):
-            name = container.get("name")
-            if name and name in seen:
-                yield duplicate(f".{member}[{index}].name", name)
-            seen.add(name)
+    return starmap(
+        duplicate,
+        repeated(
+            (f".{member}[{index}].name", container.get("name"))
+            for member in (*_RUNNING, "ephemeralContainers")
+            for index, container in enumerate(spec.get(member) or [])
+        ),
+    )
 
 
 def _host(spec: Obj) -> Iterator[FieldError]:

@@ -8,6 +8,7 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, path_segment_faults
 from ktui.kube.quantity import amount
+from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Row,
     below,
@@ -15,6 +16,7 @@ from ktui.writes.validation.values.checks import (
     inside,
     more_than_nothing,
     one_of,
+    positive,
     selector,
     unique,
 )
@@ -23,15 +25,8 @@ SCOPES = (
     "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass",
     "Terminating", "VolumeAttributesClass",
 )  # fmt: skip
-TARGET_TYPES = ("Utilization", "Value", "AverageValue")
-# The member of a metric that each of its types has.
-METRICS = {
-    "ContainerResource": "containerResource",
-    "External": "external",
-    "Object": "object",
-    "Pods": "pods",
-    "Resource": "resource",
-}
+
+METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
 _OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 # Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
 _COUNTED = frozenset({
@@ -49,28 +44,23 @@ _OF_PODS = frozenset(
 _SCOPES_OF_PODS = ("NotBestEffort", "NotTerminating", "Terminating")
 _STANDARD_PREFIXES = ("hugepages-", "requests.hugepages-", "limits.hugepages-")
 _LIMIT_TYPES = ("Container", "PersistentVolumeClaim", "Pod")
-# (lesser, larger): the members of a limit that may not exceed each other, and the words for them.
+# (lesser, larger): the members of a limit that may not exceed each other; upstream's words for them.
 _ORDER = (
-    ("min", "max", "min value {} is greater than max value {}"),
-    ("min", "defaultRequest", "min value {} is greater than default request value {}"),
-    ("defaultRequest", "max", "default request value {} is greater than max value {}"),
-    ("defaultRequest", "default", "default request value {} is greater than default limit value {}"),
-    ("min", "default", "min value {} is greater than default value {}"),
-    ("default", "max", "default value {} is greater than max value {}"),
+    ("min", "max", "min", "max"),
+    ("min", "defaultRequest", "min", "default request"),
+    ("defaultRequest", "max", "default request", "max"),
+    ("defaultRequest", "default", "default request", "default limit"),
+    ("min", "default", "min", "default"),
+    ("default", "max", "default", "max"),
 )
 
 
 def _metric_target(source: Obj) -> Iterator[FieldError]:
     target = source.get("target") or {}
-    used = target.get("averageUtilization")
-    if used is not None and target.get("averageValue") is not None:
-        why = "may not set both a target raw value and a target utilization"
-        yield forbidden(".target.averageValue", why)
-
-
-def _utilization(value: int) -> Iterator[FieldError]:
-    if value < 1:
-        yield invalid("", value, "must be greater than 0")
+    if target.get("averageUtilization") is not None and target.get("averageValue") is not None:
+        yield forbidden(
+            ".target.averageValue", "may not set both a target raw value and a target utilization"
+        )
 
 
 def _behaviour(rules: Obj) -> Iterator[FieldError]:
@@ -101,7 +91,7 @@ _SCALING: tuple[Row, ...] = (
 )
 _TARGET: tuple[Row, ...] = (
     ("", _metric_target),
-    ("target.averageUtilization", _utilization),
+    ("target.averageUtilization", positive("must be greater than 0")),
     ("target.value", more_than_nothing),
     ("target.averageValue", more_than_nothing),
 )
@@ -143,10 +133,10 @@ def _autoscaler(spec: Obj) -> Iterator[FieldError]:
 
 def _metric(metric: Obj) -> Iterator[FieldError]:
     kind = str(metric.get("type") or "")
-    member = METRICS.get(kind)
+    member = kind[:1].lower() + kind[1:]
     if not kind:
         yield required(".type", "must specify a metric source type")
-    elif member is None:
+    elif kind not in METRICS:
         yield invalid(".type", kind, f"must be one of {', '.join(METRICS)}")
     elif (source := metric.get(member)) is None:
         yield required(f".{member}", "must populate information for the given metric source")
@@ -159,7 +149,7 @@ def _source(source: Obj, of_resource: bool) -> Iterator[FieldError]:
     named = target.get("type") or ""
     if not named:
         yield required(".target.type", "must specify a metric target type")
-    if named not in TARGET_TYPES:
+    if named not in ("Utilization", "Value", "AverageValue"):
         yield invalid(".target.type", str(named), "must be either Utilization, Value, or AverageValue")
     if not of_resource:
         return
@@ -212,11 +202,8 @@ def _hard(amounts: Obj) -> Iterator[FieldError]:
         elif name in _COUNTED or name in _MEASURED or name.startswith(_STANDARD_PREFIXES):
             faults = []
         else:
-            faults = [
-                "must be a standard resource type or fully qualified",
-                "must be a standard resource for quota",
-            ]
-            faults = [*label_key_faults(name), *faults]
+            faults = [*label_key_faults(name), "must be a standard resource type or fully qualified"]
+            faults.append("must be a standard resource for quota")
         yield from (invalid(f"[{name}]", name, why) for why in faults)
         if amount(value) < 0:
             yield invalid(f"[{name}]", value, "must be greater than or equal to 0")
@@ -244,21 +231,14 @@ def _scoped(spec: Obj) -> Iterator[FieldError]:
 
 
 def _scope(expression: Obj) -> Iterator[FieldError]:
-    name, operator = expression.get("scopeName") or "", expression.get("operator") or ""
-    values = expression.get("values") or []
+    name = expression.get("scopeName") or ""
     if name not in SCOPES:
         yield invalid(".scopeName", name, "unsupported scope")
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(
-                ".values", "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
-            )
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"
-            yield invalid(".values", values, why)
-    else:
-        yield invalid(".operator", operator, "not a valid selector operator")
+    lacking = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+    why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"
+    yield from operator_errors(
+        expression, lacking=lacking, unwanted=lambda field, values: invalid(field, values, why)
+    )
 
 
 QUOTA: tuple[Row, ...] = (
@@ -276,11 +256,9 @@ def _limit(limit: Obj) -> Iterator[FieldError]:
         if kind and not faults and "/" not in kind:
             faults = ["must be a standard limit type or fully qualified"]
         yield from (invalid(".type", kind, why) for why in faults)
-    if kind == "Pod":
-        for name in ("default", "defaultRequest"):
-            if limit.get(name):
-                why = "may not be specified when `type` is 'Pod'"
-                yield forbidden(f".{name}", why)
+    for name in ("default", "defaultRequest") if kind == "Pod" else ():
+        if limit.get(name):
+            yield forbidden(f".{name}", "may not be specified when `type` is 'Pod'")
     least, most = limit.get("min") or {}, limit.get("max") or {}
     if kind == "PersistentVolumeClaim" and "storage" not in least and "storage" not in most:
         yield required(
@@ -291,11 +269,12 @@ def _limit(limit: Obj) -> Iterator[FieldError]:
 
 def _bounds(limit: Obj) -> Iterator[FieldError]:
     """Check each pair of a limit's amounts, and that ratios are at least 1."""
-    for lesser, larger, words in _ORDER:
+    for lesser, larger, what, other in _ORDER:
         low, high = limit.get(lesser) or {}, limit.get(larger) or {}
         for name, value in low.items():
             if name in high and amount(value) > amount(high[name]):
-                yield invalid(f".{lesser}[{name}]", value, words.format(value, high[name]))
+                why = f"{what} value {value} is greater than {other} value {high[name]}"
+                yield invalid(f".{lesser}[{name}]", value, why)
     for name, ratio in (limit.get("maxLimitRequestRatio") or {}).items():
         if amount(ratio) < 1:
             yield invalid(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")

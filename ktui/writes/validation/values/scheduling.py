@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, label_value_faults
+from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Row,
     below,
+    demand,
     dns_label,
     duplicate,
     has,
@@ -18,6 +20,7 @@ from ktui.writes.validation.values.checks import (
     one_of_or_none,
     positive,
     qualified,
+    repeated,
     selector,
 )
 
@@ -25,9 +28,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 
 
-def _weight(value: int) -> Iterator[FieldError]:
-    if not 1 <= value <= 100:
-        yield invalid("", value, "must be in the range 1-100")
+_weight = demand(lambda weight: 1 <= weight <= 100, "must be in the range 1-100")
 
 
 def _toleration(toleration: Obj) -> Iterator[FieldError]:
@@ -49,18 +50,10 @@ def _toleration(toleration: Obj) -> Iterator[FieldError]:
 
 def _term(expression: Obj) -> Iterator[FieldError]:
     """Check one requirement of a node selector."""
-    operator, values = expression.get("operator") or "", expression.get("values") or []
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(".values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            yield forbidden(".values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield required(".values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    else:
-        yield invalid(".operator", operator, "not a valid selector operator")
+    if expression.get("operator") not in ("Gt", "Lt"):
+        yield from operator_errors(expression)
+    elif len(expression.get("values") or []) != 1:
+        yield required(".values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
 
 
 def _matched_field(expression: Obj) -> Iterator[FieldError]:
@@ -98,12 +91,9 @@ def _preferred(preferred: Obj) -> Iterator[FieldError]:
 
 
 def _spread(constraints: list[Obj]) -> Iterator[FieldError]:
-    seen = set()
-    for index, constraint in enumerate(constraints):
-        key, when = constraint.get("topologyKey") or "", constraint.get("whenUnsatisfiable") or ""
-        if (key, when) in seen:
-            yield duplicate(f"[{index}].{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
-        seen.add((key, when))
+    pairs = ((each.get("topologyKey") or "", each.get("whenUnsatisfiable") or "") for each in constraints)
+    for at, (key, when) in repeated((f"[{at}]", pair) for at, pair in enumerate(pairs)):
+        yield duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
 
 
 _EXPRESSIONS: tuple[Row, ...] = (
@@ -121,13 +111,13 @@ _POD_TERM: tuple[Row, ...] = (
     ("namespaceSelector", selector),
     ("namespaces[]", dns_label),
 )
-_POD_AFFINITY: tuple[Row, ...] = (
-    *below("requiredDuringSchedulingIgnoredDuringExecution[]", _POD_TERM),
-    ("preferredDuringSchedulingIgnoredDuringExecution[]", _preferred),
-    *below("preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm", _POD_TERM),
-)
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_POD_AFFINITY: tuple[Row, ...] = (
+    *below(f"{_REQUIRED}[]", _POD_TERM),
+    (f"{_PREFERRED}[]", _preferred),
+    *below(f"{_PREFERRED}[].podAffinityTerm", _POD_TERM),
+)
 SCHEDULING: tuple[Row, ...] = (
     ("tolerations[].key", qualified),
     ("tolerations[].effect", one_of_or_none(*EFFECTS)),

@@ -12,8 +12,10 @@ from ktui.writes.validation.updates.storage import VOLUME_FIELDS
 from ktui.writes.validation.values.checks import (
     Row,
     below,
+    demand,
     has,
     more_than_nothing,
+    one_kind,
     one_of,
     one_of_or_none,
     selector,
@@ -24,15 +26,15 @@ from ktui.writes.validation.values.scheduling import NODE_SELECTOR
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MODES = ("Block", "Filesystem")
-_ALONE = "may not use ReadWriteOncePod with other access modes"
+
+
+_one_source = one_kind(
+    "volume", "must specify a volume type", lambda spec: [name for name in spec if name not in VOLUME_FIELDS]
+)
 
 
 def _source(spec: Obj) -> Iterator[FieldError]:
-    there = [name for name, value in spec.items() if name not in VOLUME_FIELDS and value is not None]
-    if not there:
-        yield required("", "must specify a volume type")
-    for name in there[1:]:
-        yield forbidden(f".{name}", "may not specify more than 1 volume type")
+    yield from _one_source(spec)
     if (spec.get("hostPath") or {}).get("path") == "/" and spec.get(
         "persistentVolumeReclaimPolicy"
     ) == "Recycle":
@@ -43,16 +45,19 @@ def _source(spec: Obj) -> Iterator[FieldError]:
 
 def _modes(modes: list[str]) -> Iterator[FieldError]:
     if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield forbidden("", _ALONE)
+        yield forbidden("", "may not use ReadWriteOncePod with other access modes")
+
+
+def _access(spec: Obj, lacking: str = "") -> Iterator[FieldError]:
+    if not spec.get("accessModes"):
+        yield required(".accessModes", lacking)
+    for mode in spec.get("accessModes") or []:
+        if mode not in ACCESS_MODES:
+            yield not_supported(".accessModes", str(mode), ACCESS_MODES)
 
 
 def _claim(spec: Obj) -> Iterator[FieldError]:
-    modes = spec.get("accessModes") or []
-    if not modes:
-        yield required(".accessModes", "at least 1 access mode is required")
-    for mode in modes:
-        if mode not in ACCESS_MODES:
-            yield not_supported(".accessModes", str(mode), ACCESS_MODES)
+    yield from _access(spec, "at least 1 access mode is required")
     requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if requested is None:
         yield required(".resources[storage]")
@@ -61,11 +66,7 @@ def _claim(spec: Obj) -> Iterator[FieldError]:
 
 
 def _volume(spec: Obj) -> Iterator[FieldError]:
-    if not spec.get("accessModes"):
-        yield required(".accessModes")
-    for mode in spec.get("accessModes") or []:
-        if mode not in ACCESS_MODES:
-            yield not_supported(".accessModes", str(mode), ACCESS_MODES)
+    yield from _access(spec)
     capacity = spec.get("capacity") or {}
     if not capacity:
         yield required(".capacity")
@@ -79,11 +80,6 @@ def _provisioner(obj: Obj) -> Iterator[FieldError]:
         yield required(".provisioner")
     else:
         yield from (invalid(".provisioner", name, why) for why in label_key_faults(name.lower()))
-
-
-def _parameters(parameters: Obj) -> Iterator[FieldError]:
-    if "" in parameters:
-        yield invalid("", parameters, "field can not be empty.")
 
 
 VOLUME: tuple[Row, ...] = below(
@@ -120,7 +116,7 @@ STORAGE_CLASS: tuple[Row, ...] = (
     ("", _provisioner),
     ("reclaimPolicy", one_of("Delete", "Retain")),
     ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
-    ("parameters", _parameters),
+    ("parameters", demand(lambda parameters: "" not in parameters, "field can not be empty.")),
     ("allowedTopologies[].matchLabelExpressions[]", has("values")),
 )
 CSI_DRIVER: tuple[Row, ...] = (

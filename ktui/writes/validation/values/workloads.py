@@ -14,6 +14,8 @@ from ktui.writes.validation.values.checks import (
     at_least,
     below,
     count_or_percent,
+    counts,
+    demand,
     has,
     inside,
     one_of,
@@ -34,8 +36,7 @@ def _none(value: Any) -> bool:
 def _strategy(strategy: Obj) -> Iterator[FieldError]:
     rolling = strategy.get("rollingUpdate")
     if strategy.get("type") == "Recreate" and rolling is not None:
-        why = "may not be specified when strategy `type` is 'Recreate'"
-        yield forbidden(".rollingUpdate", why)
+        yield forbidden(".rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")
     elif rolling is not None and _none(rolling.get("maxUnavailable")) and _none(rolling.get("maxSurge")):
         shown = rolling.get("maxUnavailable") or 0
         yield invalid(".rollingUpdate.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0")
@@ -55,18 +56,14 @@ def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
     if _none(unavailable) and _none(surge):
         yield required(".rollingUpdate.maxUnavailable", "cannot be 0 when maxSurge is 0")
     elif not _none(unavailable) and not _none(surge):
-        why = "may not be set when maxUnavailable is non-zero"
-        yield invalid(".rollingUpdate.maxSurge", surge, why)
+        yield invalid(".rollingUpdate.maxSurge", surge, "may not be set when maxUnavailable is non-zero")
 
 
-def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
-    if strategy.get("type") not in ("RollingUpdate", "OnDelete"):
-        yield invalid("", strategy, "must be 'RollingUpdate' or 'OnDelete'")
-
-
-def _order(value: str) -> Iterator[FieldError]:
-    if value not in ("OrderedReady", "Parallel"):
-        yield invalid("", value, "must be 'OrderedReady' or 'Parallel'")
+_stateful_update = demand(
+    lambda strategy: strategy.get("type") in ("RollingUpdate", "OnDelete"),
+    "must be 'RollingUpdate' or 'OnDelete'",
+)
+_order = demand(("OrderedReady", "Parallel").__contains__, "must be 'OrderedReady' or 'Parallel'")
 
 
 def _indexed(spec: Obj) -> Iterator[FieldError]:
@@ -85,8 +82,7 @@ def _indexed(spec: Obj) -> Iterator[FieldError]:
 def _failure_rule(rule: Obj) -> Iterator[FieldError]:
     codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or []
     if codes is not None and conditions:
-        why = "specifying both OnExitCodes and OnPodConditions is not supported"
-        yield invalid("", rule, why)
+        yield invalid("", rule, "specifying both OnExitCodes and OnPodConditions is not supported")
     elif codes is None and not conditions:
         yield invalid("", rule, "specifying one of OnExitCodes and OnPodConditions is required")
     if codes is None:
@@ -110,8 +106,7 @@ def _generated(spec: Obj) -> Iterator[FieldError]:
 def _cron_name(job: Obj) -> Iterator[FieldError]:
     name = str((job.get("metadata") or {}).get("name") or "")
     if len(name) > _LONGEST_CRON_JOB:
-        why = f"must be no more than {_LONGEST_CRON_JOB} characters"
-        yield invalid(".metadata.name", name, why)
+        yield invalid(".metadata.name", name, f"must be no more than {_LONGEST_CRON_JOB} characters")
 
 
 def _endless(kind: str) -> Check:
@@ -151,11 +146,7 @@ def _partition(strategy: Obj) -> Iterator[FieldError]:
         yield invalid(".rollingUpdate", shown, "only allowed for updateStrategy 'RollingUpdate'")
 
 
-_COUNTED: tuple[Row, ...] = (
-    ("replicas", at_least(0)),
-    ("minReadySeconds", at_least(0)),
-    ("revisionHistoryLimit", at_least(0)),
-)
+_COUNTED = counts("replicas", "minReadySeconds", "revisionHistoryLimit")
 _ROLLING: tuple[Row, ...] = (
     ("rollingUpdate.maxUnavailable", count_or_percent),
     ("rollingUpdate.maxSurge", whole_or_percent),
@@ -190,8 +181,7 @@ DAEMON_SET: tuple[Row, ...] = (
 )
 STATEFUL_SET: tuple[Row, ...] = (
     *_workload("StatefulSet"),
-    ("spec.replicas", at_least(0)),
-    ("spec.minReadySeconds", at_least(0)),
+    *counts("spec.replicas", "spec.minReadySeconds"),
     ("spec.podManagementPolicy", _order),
     ("spec.updateStrategy", _stateful_update),
     ("spec.updateStrategy", _partition),
@@ -202,17 +192,8 @@ STATEFUL_SET: tuple[Row, ...] = (
     ("spec.ordinals.start", at_least(0)),
 )
 _JOB: tuple[Row, ...] = (
-    *(
-        (name, at_least(0))
-        for name in (
-            "parallelism",
-            "completions",
-            "activeDeadlineSeconds",
-            "backoffLimit",
-            "ttlSecondsAfterFinished",
-            *_INDEXED,
-        )
-    ),
+    *counts("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"),
+    *counts(*_INDEXED),
     ("completionMode", one_of("Indexed", "NonIndexed")),
     ("podReplacementPolicy", one_of("Failed", "TerminatingOrFailed")),
     ("", _indexed),
@@ -231,8 +212,7 @@ CRON_JOB: tuple[Row, ...] = (
     ("spec.timeZone", time_zone),
     ("spec.startingDeadlineSeconds", at_least(0)),
     ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
-    ("spec.successfulJobsHistoryLimit", at_least(0)),
-    ("spec.failedJobsHistoryLimit", at_least(0)),
+    *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
     *below("spec.jobTemplate.spec", _JOB),
     ("spec.jobTemplate.spec", _generated),
 )
