@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,14 +10,11 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many
-from ktui.core.live.live_state import LiveState
 from ktui.core.live.window import WHOLE
 from ktui.core.state import State
-from ktui.core.table.columns import Column
 from ktui.live.samples import collection_of, probe_paths
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.keys import bindings as keys
@@ -26,6 +22,7 @@ from ktui.tui.live import live_columns as columns
 from ktui.tui.live import live_panels as panels
 from ktui.tui.live import live_rows as rows
 from ktui.tui.live.live_charts import LiveCharts
+from ktui.tui.live.live_tables import LIVE_TABLES, LiveTable
 from ktui.tui.live.source import ClusterSource
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
@@ -33,43 +30,24 @@ from ktui.tui.versions.screen import VersionsScreen
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Area, Panel, tabs_content
 
-Detail = Callable[[LiveState, Any, int, int], Content]  # of the selected row, in a width and height
-
-
-class LiveTable(msgspec.Struct, frozen=True):
-    """A table of a screen; `origin` names the source of its figures."""
-
-    id: str
-    title: str
-    origin: str  # "metrics" | "dumps"
-    columns: tuple[Column[Any], ...]
-    rows: Callable[[LiveState], Sequence[Any]]
-    key: Callable[[Any], Any]
-    empty: str
-    detail: Detail
-
-
-SPAN = "{span}"  # in an origin: the time that rates cover
-METRICS, DUMPS = f"metrics, {SPAN}", "dumps, each second"
-
 
 class LiveScreen(ModeScreen):
-    """Subclasses define TABLES; `t` shows the next one."""
+    """The mode's tables, of which `t` shows the next one."""
 
-    TABLES: ClassVar[tuple[LiveTable, ...]] = ()
     CSS_PATH = "live.tcss"
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live cluster"]
 
     def __init__(self) -> None:
         super().__init__()
+        self.tables = LIVE_TABLES[self.MODE]
         self._shown = 0
         self._painted: dict[str, tuple[Any, ...]] = {}
 
     def compose_body(self) -> ComposeResult:
         yield Panel(id="verdict")
-        if len(self.TABLES) > 1:
+        if len(self.tables) > 1:
             yield Panel(id="live-tabs")
-        for table in self.TABLES:
+        for table in self.tables:
             yield VTable(
                 table.columns, key=table.key, share=True, id=table.id, classes="box", empty=table.empty
             )
@@ -81,12 +59,8 @@ class LiveScreen(ModeScreen):
         super().on_mount()
 
     @property
-    def live(self) -> LiveState:
-        return self.ktui.state.live
-
-    @property
     def chosen(self) -> LiveTable:
-        return self.TABLES[self._shown]
+        return self.tables[self._shown]
 
     @property
     def table(self) -> VTable[Any]:
@@ -98,7 +72,7 @@ class LiveScreen(ModeScreen):
     # Tabs.
 
     def action_turn_tab(self) -> None:
-        self._show_table((self._shown + 1) % len(self.TABLES))
+        self._show_table((self._shown + 1) % len(self.tables))
         self.table.focus()
         self.paint()
 
@@ -108,10 +82,10 @@ class LiveScreen(ModeScreen):
 
     def _show_table(self, index: int) -> None:
         self._shown = index
-        for place, table in enumerate(self.TABLES):
+        for place, table in enumerate(self.tables):
             self.query_one(f"#{table.id}", VTable).display = place == index
-        if len(self.TABLES) > 1:
-            titles = [table.title for table in self.TABLES]
+        if len(self.tables) > 1:
+            titles = [table.title for table in self.tables]
             self.query_one("#live-tabs", Panel).show(
                 lambda width, height: tabs_content(titles, index, width, ("live.tab",))
             )
@@ -124,30 +98,25 @@ class LiveScreen(ModeScreen):
         if self._painted.get(table.id) == stamp:
             return
         self._painted[table.id] = stamp
-        origin = table.origin.replace(SPAN, panels.span_text(state.live))
+        origin = table.origin.replace(panels.SPAN, panels.span_text(state.live))
         entitle(self.table, line(table.title, (f" · {origin}", "$ink-muted")))
-        if table.id not in NOT_OF_METRICS:
+        if table.of_metrics:
             self.table.empty = panels.not_known(state.live) or table.empty
         self.table.set_rows(list(table.rows(state.live)))
 
     def paint_verdict(self, state: State) -> None:
         live = state.live
-        lines = panels.verdict_lines(live, rows.routes(live))
-        self.set_class(lines == 3, "-more")
-        self.set_class(lines > 3, "-most")
-        self.query_one("#verdict", Panel).show(
-            lambda width, height: panels.verdict_content(live, rows.routes(live), width, height),
-            (id(state), live.touched),
-        )
+        lines = panels.verdict_lines(live)
+        self.set_class(len(lines) == 2, "-more")
+        self.set_class(len(lines) > 2, "-most")
+        build = partial(panels.verdict_content, live, lines)
+        self.query_one("#verdict", Panel).show(build, (id(state), live.touched))
 
     def paint_panels(self, state: State) -> None:
         self.paint_verdict(state)
-        stamp = (id(state), state.live.touched)
         row = self.table.row
-        self.query_one("#row", Panel).show(
-            lambda width, height: self.chosen.detail(self.live, row, width, height),
-            (*stamp, self._shown, row),
-        )
+        stamp = (id(state), state.live.touched, self._shown, row)
+        self.query_one("#row", Panel).show(partial(self.chosen.content, state.live, row), stamp)
 
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:
@@ -169,28 +138,11 @@ def refresh_figures(screen: ModeScreen) -> None:
         screen.notify("only a live cluster has new figures")
 
 
-def _resource(row: rows.RouteLine) -> str:
-    return row.routes.resource
-
-
-NO_SCRAPE = "no scrape yet"
-NOT_OF_METRICS = ("running", "users", "level-requests", "schemas", "queues", "replicas")
-
-
 class LiveOverview(LiveScreen):
     """The verdict, what to change, the most expensive LISTs, and the replicas."""
 
     MODE: ClassVar[str] = "overview"
     AUTO_FOCUS = "#resources"
-    TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("resources", "LISTs by resource", METRICS, columns.SHORT_ROUTES, rows.listed, _resource,
-              panels.NO_LIST, panels.route_content),
-        LiveTable("findings", "findings", "most urgent and most expensive first", columns.FINDINGS,
-              rows.finding_lines, lambda row: (row.finding.id, row.finding.subject),
-              "nothing to change was found", panels.finding_content),
-        LiveTable("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
-              lambda row: row.name, NO_SCRAPE, panels.replicas_content),
-    )  # fmt: skip
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()
@@ -207,8 +159,8 @@ class LiveOverview(LiveScreen):
         found = rows.finding_lines(live)
         worst = self.query_one("#worst", Panel)
         entitle(worst, line("what to change", (f" · {len(found)} found", "$ink-muted") if found else ""))
-        worst.show(partial(panels.finding_content, live, found[0] if found else None), stamp)
-        self.query_one("#processes", Panel).show(partial(panels.replicas_content, live, None), stamp)
+        worst.show(partial(self.tables[1].content, live, found[0] if found else None), stamp)
+        self.query_one("#processes", Panel).show(partial(self.tables[2].content, live, None), stamp)
 
 
 class LiveRequests(LiveScreen):
@@ -216,18 +168,6 @@ class LiveRequests(LiveScreen):
 
     MODE: ClassVar[str] = "requests"
     AUTO_FOCUS = "#routes"
-    TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("routes", "routes by resource", METRICS, columns.ROUTES, rows.listed, _resource,
-              panels.NO_LIST, panels.route_content),
-        LiveTable("running", "executing and queued", DUMPS, columns.RUNNING, rows.running,
-              lambda row: row.place, "no request in the newest dumps", panels.running_content),
-        LiveTable("users", "users", "dumps, mean of the samples", columns.USERS, lambda live: live.users(),
-              lambda row: (row.user, row.level), "no request in any dump", panels.users_content),
-        LiveTable("verbs", "requests by verb", METRICS, columns.VERBS, rows.requested, _resource,
-              "no request", panels.requests_content),
-        LiveTable("admission", "admission", METRICS, columns.ADMISSION, rows.admission,
-              lambda row: (row.kind, row.name), "no webhook or plugin was called", panels.admission_content),
-    )  # fmt: skip
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()
@@ -245,10 +185,6 @@ class LiveCaches(LiveScreen):
 
     MODE: ClassVar[str] = "cache"
     AUTO_FOCUS = "#caches"
-    TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,
-              lambda row: (row.resource, row.replica), "no watch cache is reported", panels.cache_content),
-    )  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live caches"]
 
     def action_probe(self) -> None:
@@ -261,7 +197,7 @@ class LiveCaches(LiveScreen):
             self.notify("no probe of this: it needs a kubeconfig and a built-in resource")
             return
         cached, newest = probe_paths(path)
-        each = many(len(self.live.present), "replica")
+        each = many(len(self.ktui.state.live.present), "replica")
         text = (
             f"Sends two GETs to each of {each}, for a name that no object has: "
             f"{cached} and {newest}. The first shows the cache's resourceVersion, the second etcd's; "
@@ -288,10 +224,6 @@ class LiveEtcd(LiveScreen):
 
     MODE: ClassVar[str] = "etcd"
     AUTO_FOCUS = "#calls"
-    TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("calls", "etcd as kube-apiserver sees it", METRICS, columns.ETCD, rows.etcd_lines,
-              _resource, NO_SCRAPE, panels.etcd_content),
-    )  # fmt: skip
 
 
 class LiveWatches(LiveScreen):
@@ -299,10 +231,6 @@ class LiveWatches(LiveScreen):
 
     MODE: ClassVar[str] = "watches"
     AUTO_FOCUS = "#watches"
-    TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("watches", "open WATCHes by resource", METRICS, columns.WATCHES, rows.watched, _resource,
-              "no WATCH is open", panels.watch_content),
-    )  # fmt: skip
 
 
 class LiveFlowControl(LiveScreen):
@@ -310,17 +238,6 @@ class LiveFlowControl(LiveScreen):
 
     MODE: ClassVar[str] = "flow"
     AUTO_FOCUS = "#levels"
-    TABLES: ClassVar[tuple[LiveTable, ...]] = (
-        LiveTable("levels", "priority levels", f"metrics, {SPAN}; held, executing, queued: dumps",
-              columns.LEVELS, rows.levels, lambda row: row.level, NO_SCRAPE, panels.level_content),
-        LiveTable("level-requests", "requests", DUMPS, columns.RUNNING, rows.running,
-              lambda row: row.place, "no request in the newest dumps", panels.running_content),
-        LiveTable("schemas", "flow schemas", "FlowSchemas, each minute", columns.SCHEMAS, rows.schemas,
-              lambda row: row.schema.name, "FlowSchemas have not been read", panels.schema_content),
-        LiveTable("queues", "busy queues", "dumps, with each scrape", columns.QUEUES, rows.queues,
-              lambda row: (row.replica, row.queue.level, row.queue.index), "no queue has a request",
-              panels.queues_content),
-    )  # fmt: skip
 
     @on(VTable.Selected, "#levels")
     def _open_level(self, event: VTable.Selected) -> None:
@@ -334,15 +251,13 @@ class LiveFlowControl(LiveScreen):
 class FlowControlScreen(LiveFlowControl):
     """Flow control of ktui's own server, from its telemetry."""
 
-    TABLES: ClassVar[tuple[LiveTable, ...]] = tuple(
-        replace(table, origin="telemetry, each second") for table in LiveFlowControl.TABLES
-    )
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables = tuple(replace(table, origin="telemetry, each second") for table in self.tables)
 
     def paint_verdict(self, state: State) -> None:
-        levels = rows.levels(state.live)
-        self.query_one("#verdict", Panel).show(
-            lambda width, height: panels.flow_content(levels, width), (id(state), state.live.touched)
-        )
+        build = partial(panels.flow_content, rows.levels(state.live))
+        self.query_one("#verdict", Panel).show(build, (id(state), state.live.touched))
 
 
 class LiveVersions(VersionsScreen):
