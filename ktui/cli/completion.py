@@ -11,14 +11,7 @@ from typing import Any
 
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit
-
-SHELLS = ("bash", "zsh", "fish")
-
-EPILOG = """examples:
-  source <(ktui completion bash)                      in this shell; zsh too
-  ktui completion bash > ~/.local/share/bash-completion/completions/ktui
-  ktui completion zsh > "${fpath[1]}/_ktui"
-  ktui completion fish > ~/.config/fish/completions/ktui.fish"""
+from ktui.cli.usage.offline import SHELLS
 
 # The source of an option's values: a list that ktui prints when it is needed.
 _NAMES = {
@@ -43,18 +36,6 @@ _ZSH_WORDS = """_ktui_{kind}() {{
 
 # shtab's script supports `eval` and fpath. As with kubectl, `source <(ktui completion zsh)` has to work too.
 _ZSH_SOURCED = ("$zsh_eval_context[-1] == eval ", "$zsh_eval_context[-1] == (eval|file) ")
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "completion",
-        help="print a completion script for bash, zsh or fish",
-        description="Print a script that completes ktui's commands and options, and the names of themes, "
-        "Kubernetes versions, contexts, resources and running servers.",
-        epilog=EPILOG,
-    )
-    parser.add_argument("shell", choices=SHELLS, nargs="?", help="whose script to print")
-    parser.add_argument("--words", choices=tuple(WORDS), help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:

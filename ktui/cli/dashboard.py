@@ -9,21 +9,12 @@ from typing import TYPE_CHECKING
 from ktui import __version__
 from ktui.cli.crash import keep_quiet, report
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, check_terminal, fail
-from ktui.cli.live_options import add_otlp_argument, add_prometheus_arguments, listen, prometheus_connection
-from ktui.cli.logs import add_log_arguments, log_of, report_log_problem, start_log
-from ktui.cli.options import (
-    add_behaviour_arguments,
-    add_context_argument,
-    add_demo_arguments,
-    add_source_arguments,
-    add_token_arguments,
-    behaviour_from,
-    passed_on,
-    secrets_environment,
-)
+from ktui.cli.live_options import listen, prometheus_connection
+from ktui.cli.logs import log_of, report_log_problem, start_log
+from ktui.cli.options import behaviour_from, passed_on, secrets_environment
 from ktui.cli.output import tell
-from ktui.cli.screenshot import add_screenshot_arguments, size_of
-from ktui.cli.view_options import add_view_arguments, check_theme, kube_context_of, preferences_of
+from ktui.cli.screenshot import size_of
+from ktui.cli.view_options import check_theme, kube_context_of, preferences_of
 from ktui.kube.gates import DEFAULT_VERSION
 
 if TYPE_CHECKING:
@@ -43,57 +34,9 @@ KUBE_APISERVER = "kube-apiserver"  # `etcd_kind` of a server that is only scrape
 log = log_of(__name__)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    view = parser.add_argument_group("dashboard")
-    view.add_argument("--attach", metavar="URL", help="attach to a running server")
-    add_token_arguments(view, "its bearer token (default: KTUI_TOKEN)")
-    view.add_argument("--server-ca", metavar="FILE", help="CA of that server's certificate")
-    view.add_argument("--replay", metavar="FILE", help="replay a recording, or a DIR of `ktui record`")
-    view.add_argument(
-        "--speed", type=_pace, default=1.0, metavar="X", help="speed of a replay: 4, 0.25, max (default 1)"
-    )
-    view.add_argument("--record", metavar="FILE", help="record the telemetry to FILE (gzip: .gz)")
-    add_view_arguments(view)
-    add_screenshot_arguments(view)
-    cluster = parser.add_argument_group("cluster")
-    add_context_argument(cluster)
-    cluster.add_argument(
-        "--kubeconfig",
-        metavar="FILE",
-        default="",
-        help="show the live kube-apiserver that this file names (--context: one of its contexts); with "
-        "--etcd, --snapshot or --attach: the server that the Lab sends to",
-    )
-    add_prometheus_arguments(cluster)
-    add_otlp_argument(cluster)
-    cluster.add_argument(
-        "--follow-audit",
-        metavar="FILE",
-        default="",
-        help="with --etcd, --snapshot or --attach: an audit log of the same cluster, followed as it grows: "
-        "who asks for what",
-    )
-    cluster.add_argument("--aim", default="", help=argparse.SUPPRESS)  # a page's: $KUBECONFIG has it
-    cluster.add_argument("--page-of", type=int, help=argparse.SUPPRESS)  # its `ktui web`, gone with it
-    add_source_arguments(parser)
-    add_behaviour_arguments(parser)
-    add_demo_arguments(parser)
-    add_log_arguments(parser)
-
-
 def run(args: argparse.Namespace) -> int:
     status = check(args) or (OK if args.screenshot else check_terminal())
     return _open(args) if status == OK else status
-
-
-def _pace(text: str) -> float:
-    from ktui.contract.recording import RecordingError  # start-up time
-    from ktui.core.replay.player import pace
-
-    try:
-        return pace(text)
-    except RecordingError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def check(args: argparse.Namespace) -> int:

@@ -6,59 +6,26 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit_json_text, tell
 from ktui.documents.limits import TooLarge, read_bytes, read_stream
-
-if TYPE_CHECKING:
-    from ktui.wire.codec import Codec
+from ktui.kube.resources import BUILTIN
+from ktui.kube.versions import behaviour_of
+from ktui.wire.codec import Codec, codec_for
+from ktui.wire.envelope import open_value
+from ktui.wire.pb import CodecError
 
 UNREADABLE = 1
 MOST_BYTES = 64 << 20  # of one value: etcd takes 1.5 MiB by default
 
-EPILOG = """examples:
-  etcdctl get /registry/pods/default/web --print-value-only | ktui decode -
-  ktui decode --mod-revision 4711 pod.bin
-  ktui decode --kube-version 1.30 values/*.bin | jq -c .metadata.name
-
-exit status: 0 all decoded, 1 some were not (`null` on their lines), 2 usage"""
 
 _NAMED_TYPE = re.compile(
     r"(?:(?P<group>[a-z0-9.-]+)\.)?(?P<version>v\d+(?:(?:alpha|beta)\d+)?)\.(?P<kind>[A-Z]\w*)"
 )
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "decode",
-        help="print values stored in etcd as the JSON that kube-apiserver serves",
-        description="Print each stored value as one line of compact JSON, in the order of the files. A value "
-        "that cannot be read is `null`, with the file and the reason on standard error.",
-        epilog=EPILOG,
-    )
-    add = parser.add_argument
-    add("files", metavar="FILE", nargs="+", help="a file that holds one value, or - for standard input")
-    add(
-        "--mod-revision",
-        metavar="N",
-        type=int,
-        help="the key's mod_revision: becomes metadata.resourceVersion, and the value is shown as served. "
-        "Without it the value is shown as it is stored",
-    )
-    add(
-        "--kube-version",
-        metavar="V",
-        help="print as this Kubernetes version does (1.24 to 1.38)",
-    )
-    add("--etcd-key", metavar="KEY", help="the value's key: gives the type of a value that does not name it")
-
-
 def run(args: argparse.Namespace) -> int:
-    from ktui.kube.versions import behaviour_of  # start-up time
-    from ktui.wire.codec import codec_for
-
     release = behaviour_of(args.kube_version).minor if args.kube_version else None
     if args.mod_revision is not None and args.mod_revision < 0:
         return fail("--mod-revision is a positive number", USAGE)
@@ -73,8 +40,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
-    from ktui.wire.pb import CodecError  # start-up time
-
     try:
         return _document(codec, _read(file), file, args)
     except OSError as error:
@@ -94,8 +59,6 @@ def _read(file: str) -> bytes:
 
 
 def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
-    from ktui.wire.pb import CodecError  # start-up time
-
     try:
         return _value(codec, raw, file, args)
     except CodecError:
@@ -105,8 +68,6 @@ def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> 
 
 
 def _value(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
-    from ktui.wire.envelope import open_value  # start-up time
-
     envelope = open_value(raw)
     if envelope.encoding == "protobuf" and not envelope.kind:
         named = _type_by_key(args.etcd_key) if args.etcd_key else _type_by_name(Path(file).name)
@@ -126,8 +87,6 @@ def _type_by_name(name: str) -> tuple[str, str] | None:
 
 def _type_by_key(key: str) -> tuple[str, str] | None:
     """Return (apiVersion, kind) from a key under any etcd prefix; `/registry/services/specs/a/b`: Service."""
-    from ktui.kube.resources import BUILTIN  # start-up time
-
     fitting = [r for r in BUILTIN.preferred() if r.prefix and f"/{r.prefix}" in key]
     resource = max(fitting, key=lambda r: len(r.prefix), default=None)
     return (resource.storage_version, resource.kind) if resource else None

@@ -72,15 +72,6 @@ class Configured(Struct, frozen=True):
     values: Mapping[str, ResolvedValue] = field(default_factory=dict)
 
 
-def add_config_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        default="",
-        help="the config file (default: KTUI_CONFIG, or ktui/config.toml in $XDG_CONFIG_HOME or ~/.config)",
-    )
-
-
 def parse(
     parser: argparse.ArgumentParser,
     words: Sequence[str],

@@ -4,94 +4,36 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ktui.cli.exit_codes import OK
-from ktui.cli.options import add_etcd_version, supports_progress
+from ktui.cli.options import supports_progress
 from ktui.cli.output import emit, emit_json
-from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
-
-if TYPE_CHECKING:
-    from ktui.kube.explain import Explanation
-    from ktui.kube.flow_schemas import PriorityLevel
-    from ktui.kube.routing.request import ReadRequest
-    from ktui.kube.versions import Behaviour
-
-CACHES = ("ready", "initializing", "reinitializing", "disabled")
-AGES = ("compacted", "old", "current", "ahead", "beyond")
-
-EPILOG = """ages of a revision, for --rv-age and --continue-age:
-  compacted  no longer in etcd              current  the cache's newest
-  old        cache and etcd know it         ahead    etcd has it, the cache not yet
-                                            beyond   neither has it yet
-
-examples:
-  ktui explain '/api/v1/pods?limit=500'
-  ktui explain '/api/v1/pods?limit=500&resourceVersion=0' --kube-version all
-  ktui explain '/api/v1/pods?fieldSelector=spec.nodeName=node-01' --kube-version 1.24
-  ktui explain '/api/v1/pods' --etcd-version 3.5.1 --json
-  ktui explain '/api/v1/pods?limit=500&resourceVersion=4711' --rv-age old --no-cache-snapshot
-  ktui explain '/api/v1/configmaps?watch=true&resourceVersion=4711' --rv-age compacted
-  ktui explain '/api/v1/pods' --repeated-every 30 --agents 500 --node node-01 --accept application/json
-  ktui explain '/api/v1/nodes' --kube-version 1.30 --feature-gates ConsistentListFromCache=true
-
-exit status: 0 explained (also where the server would answer an error), 2 usage"""
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "explain",
-        help="say where a request is served from, and why, without any etcd",
-        description="Say whether a kube-apiserver serves a GET, LIST or WATCH from its watch cache\n"
-        "or from etcd, why, and what would be cheaper. Nothing is contacted.",
-        epilog=EPILOG,
-    )
-    add = parser.add_argument
-    add("path", metavar="PATH", help="API path with its query as in `kubectl get --raw`, or a whole URL")
-    add("--verb", choices=("get", "list", "watch"), default="", help="default: what the path asks for")
-    add(
-        "--kube-version",
-        metavar="V",
-        default=DEFAULT_VERSION,
-        help=f"{VERSION_RANGE}, or all (default: {DEFAULT_VERSION})",
-    )
-    add("--feature-gates", metavar="A=true,…", default="", help="gates set differently from the default")
-    add_etcd_version(parser)
-    add("--cache", choices=CACHES, default="ready", help="state of the resource's watch cache")
-    add("--rv-age", choices=AGES, default="current", help="how old the request's resourceVersion is")
-    add("--continue-age", choices=AGES[:-1], default="current", help="how old the continue token is")
-    add(
-        "--cache-snapshot",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="whether the cache still holds a snapshot of an old revision",
-    )
-    client = parser.add_argument_group("the client, as far as it is known: for more advice")
-    client.add_argument("--repeated-every", type=float, metavar="SECONDS", help="the client polls")
-    client.add_argument(
-        "--agents", type=int, default=1, metavar="N", help="number of concurrent clients (after a rollout)"
-    )
-    client.add_argument(
-        "--keeps-part",
-        action="store_true",
-        help="each of the --agents keeps a part of the answer and discards the rest, by a hash",
-    )
-    client.add_argument(
-        "--informer", action="store_true", help="the client sends the LIST and then a WATCH, as informers do"
-    )
-    client.add_argument("--node", metavar="NAME", default="", help="the node that the client runs on")
-    client.add_argument(
-        "--account",
-        "--user",
-        metavar="USER",
-        default="",
-        help="its user name in the cluster: decides the priority level, which caps its seats",
-    )
-    client.add_argument("--group", metavar="G,…", default="", help="groups of that user")
-    client.add_argument("--accept", metavar="TYPE", help="its Accept header, like application/json")
-    add("--json", action="store_true", help="one JSON object, or an array of them for `all`")
+from ktui.core.rows import letter_of
+from ktui.kube.access_pattern import AccessPattern
+from ktui.kube.explain import Explanation, explain
+from ktui.kube.flow_schemas import PriorityLevel, level_of
+from ktui.kube.routing import sentences
+from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
+from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.routing.predicates import result
+from ktui.kube.routing.reasons import REASONS
+from ktui.kube.routing.request import ReadRequest, parse_request
+from ktui.kube.seats import levels_cap_seats
+from ktui.kube.users import NODES, requester_of
+from ktui.kube.versions import (
+    KNOWN_VERSIONS,
+    Behaviour,
+    BehaviourError,
+    behaviour_of,
+    check_gates,
+    parse_gates,
+)
+from ktui.printable import escaped
 
 
 def run(args: argparse.Namespace) -> int:
@@ -100,8 +42,6 @@ def run(args: argparse.Namespace) -> int:
         documents = [explanation.document() for explanation in explanations]
         emit_json(documents if args.kube_version == "all" else documents[0], indent=2)
     else:
-        from ktui.cli.explain_text import lines  # start-up time
-
         emit("\n".join(lines(explanations, colour=_colour())), coloured=True)
     return OK
 
@@ -111,8 +51,6 @@ def explanations_of(args: argparse.Namespace) -> list[Explanation]:
 
     Raises ConfigError, RequestError, BehaviourError.
     """
-    from ktui.kube.routing.request import parse_request  # start-up time
-
     request = parse_request(args.path, args.verb)
     return [_explain(request, args, *pair) for pair in _behaviours(args)]
 
@@ -120,10 +58,6 @@ def explanations_of(args: argparse.Namespace) -> list[Explanation]:
 def _explain(
     request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
-    from ktui.kube.access_pattern import AccessPattern  # start-up time
-    from ktui.kube.explain import explain  # start-up time
-    from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
-
     state = assumed_state(
         request,
         readiness=Readiness(args.cache),
@@ -147,9 +81,6 @@ def _explain(
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
     """Return the priority level of `--account`; None without one."""
-    from ktui.kube.flow_schemas import level_of  # start-up time
-    from ktui.kube.users import NODES, requester_of  # start-up time
-
     if not args.account:
         return None
     groups = [group for group in args.group.split(",") if group]
@@ -160,9 +91,6 @@ def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour)
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
     """Yield the versions to explain, each with warnings about gates that it does not have."""
-    # start-up time
-    from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError, behaviour_of, check_gates, parse_gates
-
     gates = parse_gates(args.feature_gates)
     if args.kube_version != "all":
         yield behaviour_of(args.kube_version, gates), ()
@@ -180,5 +108,200 @@ def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str
 
 
 def _colour() -> bool:
-
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+_WORDS = {
+    Source.CACHE: "cache",
+    Source.SNAPSHOT: "cache, a snapshot",
+    Source.ETCD: "etcd",
+    Source.NONE: "rejected",
+}
+_SGR = {"C": "1;32", "S": "1;36", "E": "1;33", "!": "1;31"}
+
+
+def lines(explanations: Sequence[Explanation], *, colour: bool = False) -> Iterator[str]:
+    """Yield lines for a terminal; they have escape sequences only with `colour`."""
+    width = min(max(shutil.get_terminal_size().columns, 60), 120)
+    if len(explanations) == 1:
+        return _one(explanations[0], width, colour)
+    return _every(explanations, width, colour)
+
+
+def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
+    plan = e.plan
+    yield from _verdict(plan, width, colour)
+    yield ""
+    yield from _rows(e, width)
+    yield ""
+    yield "decision trace"
+    yield from _trace(plan)
+    yield from _warnings(e.warnings, width)
+    yield from _advice(e, width, colour)
+
+
+def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
+    first, *others = plan.reasons
+    plain = f"{letter_of(plan.source)}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
+    head, *rest = _wrapped(plain, width, "", " " * 3)
+    # Coloured after wrapping, which would count escape sequences as text.
+    yield _letter(plan, colour) + head[1:]
+    yield from rest
+    for reason in others:
+        yield from _wrapped(f"and {reason}: {REASONS[reason]}", width, " " * 3)
+
+
+def _letter(plan: Plan, colour: bool) -> str:
+    letter = letter_of(plan.source)
+    return f"\x1b[{_SGR[letter]}m{letter}\x1b[0m" if colour else letter
+
+
+def _rows(e: Explanation, width: int) -> Iterator[str]:
+    d = e.plan
+    rows = [
+        ("request", f"{e.request.verb.upper()} {escaped(e.request.url)}"),
+        ("version", _version(e)),
+        ("error", _error_text(d)),
+        ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
+        ("consistency", d.consistency or ""),
+        ("list's RV", d.list_revision or ""),
+        ("wait", sentences.wait(d) if d.wait is not Wait.NONE else ""),
+        ("etcd reads", sentences.etcd_reads(d) or ("none" if d.error is None else "")),
+        ("memory", sentences.etcd_memory(d) if e.behaviour.enabled("EtcdRangeStream") else ""),
+        ("fallback", sentences.fallback(d) or ""),
+        ("seats", _seats(e)),
+        ("events", "the server asks for the initial events itself" if d.initial_events_defaulted else ""),
+    ]
+    for label, value in rows:
+        if value:
+            first, *rest = textwrap.wrap(value, width - 16) or [""]
+            yield f"   {label:<13}{first}"
+            yield from (" " * 16 + more for more in rest)
+
+
+def _version(e: Explanation) -> str:
+    gates = [f"{gate}={'true' if on else 'false'}" for gate, on in e.behaviour.changed_gates.items()]
+    preview = f" (rules of {e.behaviour.preview}, which may still change)" if e.behaviour.preview else ""
+    return ", ".join([f"Kubernetes {e.behaviour.version}{preview}", *gates])
+
+
+def _error_text(plan: Plan) -> str:
+    error = plan.error
+    if error is None:
+        return ""
+    where = "in the stream of a 200: " if plan.in_stream else ""
+    retry = f" (Retry-After {error.retry_after} s)" if error.retry_after else ""
+    return f"{where}{error.code} {error.reason}{' ' if error.reason else ''}{escaped(error.message)}{retry}"
+
+
+def _seats(e: Explanation) -> str:
+    few, many = e.seats
+    if many == 0:
+        return "none: flow control is off, requests are only counted in flight"
+    text = str(few) if few == many else f"{few} to {many}, by how much the resource holds"
+    if e.level is not None:
+        return f"{text} (priority level {e.level.name})"
+    capped = levels_cap_seats(e.behaviour) and many > 1
+    return f"{text}; its priority level may cap it lower" if capped else text
+
+
+def _trace(plan: Plan) -> Iterator[str]:
+    lines = sentences.trace_lines(plan)
+    rule_width = max(len(step.rule) for step in lines)
+    for phase, steps in groupby(lines, key=lambda step: step.phase):
+        yield f"   {phase}"
+        for step in steps:
+            mark = result(step.rule, step.taken)
+            mark = mark.upper() if step.taken else mark
+            yield f"     {mark:<4}{step.rule:<{rule_width}}  {escaped(step.saw)}"
+
+
+def _warnings(warnings: Sequence[str], width: int) -> Iterator[str]:
+    if warnings:
+        yield ""
+    for warning in warnings:
+        yield from _wrapped(f"! {escaped(warning)}", width, "", "  ")
+
+
+def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
+    if e.advice:
+        yield ""
+        yield "cheaper (predicted)"
+    for advice in e.advice:
+        if advice.tryable:
+            yield f"   {_letter(advice.plan, colour)}  {escaped(advice.path)}"
+        yield from (f"      {name}: {value}" for name, value in advice.headers)
+        yield from _wrapped(advice.why, width, " " * 6)
+
+
+def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
+    """Yield one row per range of versions with the same plan, then each reason once."""
+    request = explanations[0].request
+    yield f"{request.verb.upper()} {escaped(request.url)}"
+    yield ""
+    runs = [list(run) for _, run in groupby(explanations, key=alike)]
+    cells = [_cells(run) for run in runs]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    for run, row in zip(runs, cells, strict=True):
+        letter = _letter(run[0].plan, colour)
+        padded = [cell.ljust(size) for cell, size in zip(row, widths, strict=True)]
+        yield f"   {padded[0]}  {letter}  {'  '.join(padded[1:])}".rstrip()
+    yield ""
+    for reason in dict.fromkeys(r for e in explanations for r in e.plan.reasons):
+        yield from _wrapped(f"{reason}: {REASONS[reason]}", width, "   ", "     ")
+    for run in runs:
+        if run[0].plan.unstreamed is not None:
+            text = f"streamed, {span(run)}: {sentences.etcd_reads(run[0].plan)}"
+            yield from _wrapped(text, width, "   ", "     ")
+    yield from _warnings(list(dict.fromkeys(w for e in explanations for w in e.warnings)), width)
+    yield from _advice_by_version(explanations, width, colour)
+
+
+def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:
+    """Yield each cheaper variant once, with the versions in which it applies."""
+    helped: dict[tuple[str, str, str], list[Explanation]] = {}
+    for e in explanations:
+        for advice in e.advice:
+            letter = _letter(advice.plan, colour)
+            helped.setdefault((letter, advice.path, advice.why), []).append(e)
+    if helped:
+        yield ""
+        yield "cheaper (predicted)"
+    for (letter, path, why), versions in helped.items():
+        yield f"   {letter}  {escaped(path)}"
+        yield from _wrapped(f"{span(versions)}: {why}", width, " " * 6)
+
+
+def alike(e: Explanation) -> tuple[object, ...]:
+    """Return a key that explanations with the same outcome share, whatever their version."""
+    d = e.plan
+    code = d.error.code if d.error else 0
+    streamed = d.unstreamed is not None
+    return d.source, d.reasons, d.limit_honoured, d.consistency, d.wait, code, d.fallback, e.seats, streamed
+
+
+def _cells(run: Sequence[Explanation]) -> list[str]:
+    e = run[0]
+    d = e.plan
+    limit = {True: "limit honoured", False: "limit ignored", None: ""}[d.limit_honoured]
+    outcome = f"{d.error.code} {d.error.reason}".strip() if d.error else d.consistency or ""
+    seats = str(e.seats.min) if e.seats.min == e.seats.max else f"{e.seats.min}–{e.seats.max}"
+    streamed = "streamed" if d.unstreamed is not None else ""
+    return [span(run), _WORDS[d.source], ", ".join(d.reasons), limit, outcome, f"seats {seats}", streamed]
+
+
+def span(run: Sequence[Explanation]) -> str:
+    """Return the versions of consecutive explanations: `1.30`, `1.19–1.30`."""
+    first, last = run[0].behaviour.version, run[-1].behaviour.version
+    return first if first == last else f"{first}–{last}"
+
+
+def _wrapped(text: str, width: int, indent: str, hanging: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from ktui import __version__
-from ktui.cli import dashboard
 from ktui.cli.exit_codes import OK
 from ktui.cli.output import emit, emit_json
 from ktui.cli.view_options import problems_of
@@ -21,26 +22,6 @@ from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.places import shipped_themes, state_home, user_themes
 from ktui.config.resolve import ResolvedValue, preset, strange_variables
 from ktui.config.settings import SETTINGS, Setting
-
-EPILOG = """examples:
-  ktui info
-  ktui info --context prod --kube-version 1.30        with these options
-  ktui info --json | jq '.settings[] | select(.source != "default")'
-
-Passwords and tokens are never shown. Of each setting: default, config (file and line), context, env, or flag.
-exit status: 0 printed, 2 usage, or the config file cannot be understood"""
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "info",
-        help="print where everything is, and each setting with its source",
-        description="Print where ktui's files are, which versions run, what the terminal can do, and each "
-        "setting with where it comes from. Takes the dashboard's options, to show what they change.",
-        epilog=EPILOG,
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON document, for programs")
-    dashboard.add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -122,8 +103,6 @@ def places(config: Path, log: str) -> list[dict[str, Any]]:
 
 def versions(etcd_binary: str) -> dict[str, str]:
     """Return the versions of ktui, Python, the main libraries, and the etcd binary."""
-    from importlib.metadata import PackageNotFoundError, version  # start-up time
-
     found = {"ktui": f"{__version__}, in {Path(__file__).parents[1]}"}
     found["python"] = f"{sys.version.split()[0]}, {sys.executable}"
     for package in ("textual", "rich", "httpx", "grpcio", "granian", "textual-serve"):
@@ -158,9 +137,7 @@ def _etcd(chosen: str) -> str:
 
 def limits() -> dict[str, str]:
     """Return how many files `ktui serve` may open here, and the connections that they allow."""
-    import resource  # start-up time
-
-    from ktui.apiserver.http.open_files import MOST_CONNECTIONS, MOST_FILES, most_connections
+    from ktui.apiserver.http.open_files import MOST_CONNECTIONS, MOST_FILES, most_connections  # start-up time
 
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.cli.targets import ask_before
 from ktui.client.measure import ApiRequest, Keep, verb_of
 from ktui.client.repeated_runs import Runs, alternate, middle, run_often
+from ktui.client.target import Target
 from ktui.core.lab.measured import Measured
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.prediction import Prediction
@@ -20,9 +21,6 @@ from ktui.kube.access_pattern import BIG_ANSWER
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url
 from ktui.kube.status import StatusError
-
-if TYPE_CHECKING:
-    from ktui.client.target import Target
 
 
 @dataclass(slots=True)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ktui.cli.list_request import Listing, TriedVariant
 from ktui.cli.printing import Printer
 from ktui.core.format import figure, integer, long_bytes, long_milliseconds, many, processed_text
 from ktui.core.lab.measured import Measured, Memory
 from ktui.core.lab.trial import CLIENT_TIME, FIGURES, Spread, Trial, Verdict, spread_text
 from ktui.core.rows import letter_of
 from ktui.printable import escaped
-
-if TYPE_CHECKING:
-    from ktui.cli.list_request import Listing, TriedVariant
 
 _STYLES = {"C": "green", "E": "yellow"}
 _VERDICTS = {Verdict.SAVES: "bold green", Verdict.MIXED: "bold yellow", Verdict.COSTS_MORE: "bold red"}

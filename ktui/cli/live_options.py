@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from ktui.traces.receiver import OtlpReceiver
 
 
-def add_kubeconfig_arguments(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", default="", help="default: $KUBECONFIG or ~/.kube/config"
-    )
-    parser.add_argument(
-        "--context", metavar="NAME", default="", help="its context (default: the current one)"
-    )
-
-
 def kubeconfig_connection(args: argparse.Namespace) -> KubeConnection:
     """Return the connection of `--kubeconfig` and `--context`. Raises ClientError."""
     from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
@@ -47,16 +38,6 @@ def metrics_feed(args: argparse.Namespace, history: float, user_agent: str) -> L
     from ktui.live.scraper import Scraper  # start-up time
 
     return Scraper(lambda: kubeconfig_connection(args), args.interval, user_agent=user_agent)
-
-
-def add_prometheus_arguments(parser: argparse._ActionsContainer, span: str = ", with their past") -> None:
-    parser.add_argument(
-        "--prometheus",
-        metavar="URL",
-        default="",
-        help=f"read the same figures from a Prometheus that scrapes the kube-apiservers{span}; "
-        "credentials: KTUI_PROMETHEUS_TOKEN, …_USER (NAME:PASSWORD), …_HEADER (NAME: VALUE)",
-    )
 
 
 def prometheus_connection(args: argparse.Namespace) -> PrometheusConnection:
@@ -85,17 +66,6 @@ def _secret(args: argparse.Namespace, name: str) -> str:
     chosen = args.configured.chosen
     written = chosen.context.values.get(f"prometheus_{name}", "") if chosen is not None else ""
     return os.environ.get(f"KTUI_PROMETHEUS_{name.upper()}", "") or str(written)
-
-
-def add_otlp_argument(group: argparse._ActionsContainer) -> None:
-    group.add_argument(
-        "--otlp",
-        nargs="?",
-        const="",
-        metavar="HOST:PORT",
-        help="listen for the traces of a kube-apiserver (default 127.0.0.1:4317 for gRPC, the next port for "
-        "HTTP): see `ktui tracing-config`",
-    )
 
 
 def listen(args: argparse.Namespace) -> OtlpReceiver:

@@ -17,8 +17,6 @@ from ktui.config.errors import ConfigError
 from ktui.printable import escaped
 from ktui.private_file import open_private
 
-LEVELS = ("debug", "info", "warning", "error")
-FORMATS = ("plain", "json")
 _SECRETS = (  # compiled with the first message: `re` keeps it
     r"(?i)((?:bearer|basic) +|(?:token|password|passwd)(?:=|[\"'] *: *[\"']))[^\s&\"',;]+"
 )
@@ -37,20 +35,6 @@ def log_of(module: str) -> logging.Logger:
     logger = logging.getLogger(module)
     logger.addHandler(logging.NullHandler())
     return logger
-
-
-def add_log_arguments(parser: argparse.ArgumentParser) -> None:
-    log = parser.add_argument_group("log")
-    log.add_argument("--log-file", metavar="FILE", help="log file of ktui (appended)")
-    log.add_argument(
-        "--log-level", choices=LEVELS, default="info", help="minimum log level (default %(default)s)"
-    )
-    log.add_argument(
-        "--log-format",
-        choices=FORMATS,
-        default="plain",
-        help="text or JSON lines (default %(default)s)",
-    )
 
 
 def start_log(args: argparse.Namespace, process: str) -> None:

@@ -12,37 +12,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from ktui import __version__
-from ktui.cli.effective_options import Parser, add_config_argument, parse
+from ktui.cli.effective_options import Parser, parse
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail, status_of
 from ktui.cli.output import emit
+from ktui.cli.usage.describe import CONFIG, CliCommand, add_all
 from ktui.config.settings import DASHBOARD
 
-# Command: (module, one-line description). A module is imported only when its command runs.
+# Command: (module of `ktui.cli.usage` that describes it, one line about it).
 COMMANDS = {
-    "serve": ("ktui.cli.serve", "run the API server alone, over an embedded or a real etcd"),
-    "list": ("ktui.cli.list", "send a GET or LIST and print route, reason and cost"),
-    "bench": ("ktui.cli.bench", "measure the LISTs of a client, with and without their selectors"),
-    "workload": ("ktui.cli.workload", "run client behaviours (agents that boot together, kubelets, …)"),
-    "observe": ("ktui.cli.observe", "report where a real kube-apiserver serves its LISTs from"),
-    "record": ("ktui.cli.record", "record a live kube-apiserver for days, to replay the worst moment"),
-    "rules": ("ktui.cli.rules", "print alert rules and a dashboard for what observe finds"),
-    "rbac": ("ktui.cli.rbac", "print a read-only ClusterRole for observing a kube-apiserver"),
-    "tracing-config": ("ktui.cli.tracing_config", "print what an apiserver needs to send its traces"),
-    "explain": ("ktui.cli.explain", "say where a request is served from, and why, without any etcd"),
-    "audit": ("ktui.cli.audit", "rank the requests in an apiserver's logs by what they cost"),
-    "decode": ("ktui.cli.decode", "print values stored in etcd as the JSON that kube-apiserver serves"),
-    "ci": ("ktui.cli.ci", "run a command, and judge its requests by budgets"),
-    "kubeconfig": ("ktui.cli.kubeconfig", "print the path of a kubeconfig for the running server"),
-    "seed": ("ktui.cli.seed", "fill the running server with a demo cluster of any size"),
-    "recording": ("ktui.cli.recording", "inspect, cut or anonymise a recording"),
-    "web": ("ktui.cli.web", "the dashboard in a browser, on this machine only"),
-    "info": ("ktui.cli.info", "print where everything is, and each setting with its source"),
-    "mcp": ("ktui.cli.mcp", "tools for agents: explain, estimate, rank, findings (MCP over stdio)"),
-    "completion": ("ktui.cli.completion", "print a completion script for bash, zsh or fish"),
+    "serve": ("servers", "run the API server alone, over an embedded or a real etcd"),
+    "list": ("servers", "send a GET or LIST and print route, reason and cost"),
+    "bench": ("servers", "measure the LISTs of a client, with and without their selectors"),
+    "workload": ("servers", "run client behaviours (agents that boot together, kubelets, …)"),
+    "observe": ("live", "report where a real kube-apiserver serves its LISTs from"),
+    "record": ("live", "record a live kube-apiserver for days, to replay the worst moment"),
+    "rules": ("live", "print alert rules and a dashboard for what observe finds"),
+    "rbac": ("live", "print a read-only ClusterRole for observing a kube-apiserver"),
+    "tracing-config": ("live", "print what an apiserver needs to send its traces"),
+    "explain": ("offline", "say where a request is served from, and why, without any etcd"),
+    "audit": ("offline", "rank the requests in an apiserver's logs by what they cost"),
+    "decode": ("offline", "print values stored in etcd as the JSON that kube-apiserver serves"),
+    "ci": ("offline", "run a command, and judge its requests by budgets"),
+    "kubeconfig": ("servers", "print the path of a kubeconfig for the running server"),
+    "seed": ("servers", "fill the running server with a demo cluster of any size"),
+    "recording": ("offline", "inspect, cut or anonymise a recording"),
+    "web": ("dashboard", "the dashboard in a browser, on this machine only"),
+    "info": ("dashboard", "print where everything is, and each setting with its source"),
+    "mcp": ("live", "tools for agents: explain, estimate, rank, findings (MCP over stdio)"),
+    "completion": ("offline", "print a completion script for bash, zsh or fish"),
 }
-
-# Commands without settings in the config file.
-PLAIN = ("decode", "kubeconfig", "rbac", "tracing-config", "recording", "completion")
 
 # The disk, a quota, or the shell's limit (`ulimit -f`).
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -116,36 +114,23 @@ def _run(arguments: list[str]) -> int:
     args = parse(parser_of(name), arguments, name or DASHBOARD)
     if name:  # the dashboard does so after its first frame
         gc.enable()
-    status: int = _module(name).run(args)
-    return status
+    return command_of(name).run(args)
 
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Return the parser of a command; "" is the dashboard."""
     if not name:
         return dashboard_parser()
-    parser: argparse.ArgumentParser = Parser(prog="ktui")
-    subparsers = parser.add_subparsers()
-    _module(name).add_parser(subparsers)
-    command: argparse.ArgumentParser = subparsers.choices[name]
-    if name not in PLAIN:
-        add_config_argument(command)
-    return command
+    parser: argparse.ArgumentParser = _add(Parser(prog="ktui").add_subparsers(), name)
+    return parser
 
 
 def dashboard_parser() -> argparse.ArgumentParser:
     """Return the parser of `ktui` without a command."""
-    from ktui.cli import dashboard  # start-up time
-
-    parser = Parser(
-        prog="ktui",
-        description="Explore the read path of a Kubernetes control plane: was this request served from "
-        "the watch cache or from etcd, why, and what did it cost?",
-        epilog=EPILOG,
-    )
+    dashboard = command_of("")
+    parser = Parser(prog="ktui", description=dashboard.description, epilog=EPILOG)
     parser.add_argument("-V", "--version", action="version", version=f"ktui {__version__}")
-    dashboard.add_arguments(parser)
-    add_config_argument(parser)
+    add_all(parser, (*dashboard.parts, CONFIG))
     return parser
 
 
@@ -154,15 +139,19 @@ def whole_parser() -> argparse.ArgumentParser:
     parser = dashboard_parser()
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for name in COMMANDS:
-        _module(name).add_parser(subparsers)
-        if name not in PLAIN:
-            add_config_argument(subparsers.choices[name])
+        _add(subparsers, name)
     return parser
 
 
-def _module(name: str) -> Any:
-    """Return the module of a command: it has `add_parser(subparsers)` and `run(args) -> exit status`."""
-    return importlib.import_module(COMMANDS[name][0] if name else "ktui.cli.dashboard")
+def command_of(name: str) -> CliCommand:
+    """Return the description of a command; "" is the dashboard."""
+    family = importlib.import_module(f"ktui.cli.usage.{COMMANDS[name][0] if name else 'dashboard'}")
+    command: CliCommand = family.COMMANDS[name]
+    return command
+
+
+def _add(subparsers: Any, name: str) -> Any:
+    return command_of(name).add_to(subparsers, name, COMMANDS[name][1])
 
 
 def _unknown_command(word: str) -> int:

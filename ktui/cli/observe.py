@@ -9,74 +9,29 @@ import threading
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui import __version__
+from ktui.audit.report import Report
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.live_options import (
-    add_kubeconfig_arguments,
-    add_otlp_argument,
-    add_prometheus_arguments,
-    listen,
-    metrics_feed,
-)
-from ktui.cli.options import seconds
+from ktui.cli.live_options import listen, metrics_feed
+from ktui.cli.observe_text import print_report
 from ktui.cli.output import emit_json, warn
 from ktui.cli.printing import Printer
-
-if TYPE_CHECKING:
-    from ktui.audit.report import Report
-    from ktui.contract.events.live import Denied
-    from ktui.core.live.live_state import LiveState
-    from ktui.live.scraper import LiveFeed
-    from ktui.traces.receiver import OtlpReceiver
-    from ktui.traces.spans import TracedRequest
-
+from ktui.client.connection import ClientError
+from ktui.contract.events.live import Denied
+from ktui.core.format import many
+from ktui.core.live.findings import Severity, findings, worst
+from ktui.core.live.live_state import LiveState, fold_all
+from ktui.core.live.observe_document import report_document
+from ktui.live.scraper import LiveFeed
+from ktui.traces.receiver import OtlpReceiver
+from ktui.traces.spans import TracedRequest
 
 GRACE, CLOSING = 10.0, 2.0  # seconds after --for until the report is made, whatever the server does
 
 
-EPILOG = """examples:
-  ktui observe --for 1m
-  ktui observe --kubeconfig ~/.kube/config --context prod --json | jq .resources.pods
-  ktui observe --for 5m --fail-on warning          in a cron job or in CI
-  ktui observe --otlp --for 1m                     requests of an apiserver's traces: ktui tracing-config
-  ktui observe --prometheus https://prometheus.example --for 1h    the past hour, at once
-
-Only GETs are sent: /metrics of every replica, /version, /readyz, the kube-apiserver Leases and the dumps
-of API Priority and Fairness. `ktui rbac` prints the ClusterRole that this needs. Figures are those of the
-whole server, all clients together; the ones that a server does not report are null, or ? in the tables.
-
-exit status: 0 observed, 1 findings at least as severe as --fail-on, 2 usage, 3 no replica could be read"""
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "observe",
-        help="report where a real kube-apiserver serves its LISTs from, by its own counters",
-        description="Scrape a real kube-apiserver for some seconds and report, for each resource, how many "
-        "LISTs the watch cache served and how many etcd, what they read and returned, who executes and "
-        "who waits, and what to change.",
-        epilog=EPILOG,
-    )
-    add = parser.add_argument
-    add_kubeconfig_arguments(parser)
-    add_prometheus_arguments(parser)
-    add_otlp_argument(parser)
-    add("--for", dest="window", type=seconds, default=30.0, metavar="TIME",
-        help="how long: 30s, 5m, 1h (default 30s)")  # fmt: skip
-    add("--interval", type=seconds, default=15.0, metavar="TIME",
-        help="time between two scrapes of a replica (default 15s)")  # fmt: skip
-    add("--json", action="store_true", help="one JSON document, for programs")
-    add("--top", type=int, default=20, metavar="N", help="resources in the table (default %(default)s)")
-    add("--fail-on", choices=("notice", "warning", "critical"), default="",
-        help="exit status 1 when a finding is at least as severe")  # fmt: skip
-
-
 def run(args: argparse.Namespace) -> int:
-    from ktui.core.live.findings import Severity, findings, worst  # start-up time
-    from ktui.core.live.observe_document import report_document
-
     if args.otlp is not None:
         if args.kubeconfig or args.context or args.prometheus:
             why = "it reports the requests in traces, the others report metrics"
@@ -94,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(report_document(live))
     else:
-        from ktui.cli.observe_text import print_report  # start-up time
-
         print_report(live, Printer(), args.top)
     severity = worst(findings(live))
     failed = args.fail_on and severity is not None and severity >= Severity[args.fail_on.upper()]
@@ -116,9 +69,6 @@ def nothing_read(live: LiveState) -> str:
 
 async def observed_state(args: argparse.Namespace) -> LiveState:
     """Scrape for `--for` seconds, at least once at the beginning and once at the end. Raises ClientError."""
-    from ktui.client.connection import ClientError  # start-up time
-    from ktui.core.live.live_state import LiveState
-
     live = LiveState()
     feed = metrics_feed(args, args.window, f"ktui/{__version__} (observe)")
     late = False
@@ -147,8 +97,6 @@ async def observed_state(args: argparse.Namespace) -> LiveState:
 
 
 async def _read(feed: LiveFeed, live: LiveState, args: argparse.Namespace) -> None:
-    from ktui.core.live.live_state import fold_all  # start-up time
-
     began = time.monotonic()
     fold_all(live, await feed.start())
     for warning in feed.warnings:
@@ -238,8 +186,6 @@ def traces_document(requests: list[TracedRequest], receiver: OtlpReceiver, top: 
 
 def problems(receiver: OtlpReceiver) -> list[str]:
     """Return what was dropped or could not be read, as sentences."""
-    from ktui.core.format import many  # start-up time
-
     received = receiver.received
     found = []
     if not received.messages:

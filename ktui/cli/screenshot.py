@@ -24,18 +24,6 @@ TELEMETRY = "telemetry"  # the worker that never ends
 _SIZE = r"(\d+)x(\d+)"
 
 
-def add_screenshot_arguments(view: argparse._ArgumentGroup) -> None:
-    view.add_argument(
-        "--screenshot",
-        metavar="FILE.svg",
-        help="save a screenshot of the dashboard to a file and exit; needs no terminal",
-    )
-    view.add_argument("--press", metavar="KEYS", default="", help="keys to press first, comma separated: 5,r")
-    view.add_argument(
-        "--size", metavar="WxH", default="120x40", help="columns and rows (default %(default)s)"
-    )
-
-
 def size_of(text: str) -> tuple[int, int]:
     """Parse columns and rows, `120x40`. Raises ConfigError."""
     found = re.fullmatch(_SIZE, text)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
+from ktui.cli.child import die_with_parent
+from ktui.cli.crash import keep_quiet
 from ktui.cli.exit_codes import OK
-from ktui.cli.options import add_demo_size
 from ktui.cli.output import emit, replace_line, tell, warn
+from ktui.cli.seed_copies import seed_quickly
+from ktui.cli.server.demo import FAILING, FILLING
+from ktui.cli.targets import require_connection
+from ktui.client.connection import ServerConnection
 from ktui.core.format import duration, integer, many
-
-if TYPE_CHECKING:
-    from ktui.client.connection import ServerConnection
-    from ktui.supervision import Supervisor
-    from ktui.workloads.demo.plan import DemoPlan
-    from ktui.workloads.seeding import SeedProgress
-
+from ktui.supervision import Supervisor
+from ktui.workloads.demo.light_traffic import start_kubelets, start_readers
+from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
+from ktui.workloads.seeding import SeedProgress, count_objects
 
 EVERY_SECONDS = 3.0  # on a terminal
 FOR_SERVER_SECONDS = 0.5
 LEAST_SHARE = 0.05  # done before the time left is estimated
-FILLING = "filling:"  # begins a line of standard error for the server
 STEPS = 10  # lines in total if it is no terminal, so that a log does not fill up
 
 
@@ -110,42 +110,10 @@ class ServerSeedReporter:
         tell(FILLING, self._out)
 
 
-FAILING = "failing clients: "  # a line of standard error for the server: a JSON list of sentences follows
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from ktui.cli.targets import add_attach_arguments  # start-up time
-
-    parser = subparsers.add_parser(
-        "seed",
-        help="fill the running server with a demo cluster",
-        description="Create a demo cluster through the server's API. What exists already is left alone. "
-        "In an embedded etcd most objects are written as copies of the first ones that the server stored.",
-        epilog="examples:\n  ktui seed --pods 20000 --nodes 500 --namespaces 40\n"
-        "  ktui seed --traffic                                 until interrupted\n\n"
-        "exit status: 0 done, 2 usage, 3 no connection, or the server refused an object",
-    )
-    add_demo_size(parser)
-    add_attach_arguments(parser)
-    parser.add_argument(
-        "--traffic", action="store_true", help="keep a gentle traffic going until interrupted"
-    )
-    parser.add_argument("--silent", action="store_true", help="print nothing but errors")
-    parser.add_argument("--progress", action="store_true", help=argparse.SUPPRESS)  # of `serve --demo`
-    # The server that starts this process; it writes its URL to standard input once it serves.
-    parser.add_argument("--parent", type=int, help=argparse.SUPPRESS)
-
-
 def run(args: argparse.Namespace) -> int:
-    from ktui.cli.child import die_with_parent  # start-up time
-    from ktui.cli.crash import keep_quiet
-    from ktui.cli.targets import require_connection  # start-up time
-    from ktui.workloads.demo.plan import DemoSize, make_plan
-
     keep_quiet()
     if args.parent:
         die_with_parent(args.parent)
-        _import_clients()  # while the server starts
         args.attach = sys.stdin.readline().strip()
     connection = require_connection(args)
     plan = make_plan(DemoSize(args.pods, args.nodes, args.namespaces, args.seed))
@@ -153,16 +121,8 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _import_clients() -> None:
-    import ktui.cli.seed_copies  # start-up time
-    import ktui.workloads.demo.light_traffic  # noqa: F401
-
-
 async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
     """Create the demo cluster; with `--traffic` clients read and kubelets write once their objects exist."""
-    from ktui.supervision import Supervisor  # start-up time
-    from ktui.workloads.demo.light_traffic import start_kubelets, start_readers
-
     supervisor = Supervisor(lambda: _report_failures(supervisor, to_server=bool(args.parent)))
 
     def start_clients() -> None:
@@ -187,22 +147,12 @@ def _report_failures(supervisor: Supervisor, *, to_server: bool) -> None:
         warn(text)
 
 
-def read_failing(line: str) -> list[str]:
-    """Return the sentences in a line that begins with FAILING."""
-    with contextlib.suppress(ValueError):
-        return [str(text) for text in json.loads(line.removeprefix(FAILING))]
-    return []
-
-
 async def _seed(
     connection: ServerConnection,
     plan: DemoPlan,
     args: argparse.Namespace,
     clients_may_start: Callable[[], None],
 ) -> None:
-    from ktui.cli.seed_copies import seed_quickly  # start-up time
-    from ktui.workloads.seeding import count_objects
-
     total = count_objects(plan)
     reporters: list[SeedReporter | ServerSeedReporter] = [ServerSeedReporter(total)] if args.parent else []
     if args.progress:
@@ -230,9 +180,6 @@ async def _seed_with_progress(
     clients_may_start: Callable[[], None],
 ) -> None:
     """Create the objects and report the progress."""
-    from ktui.cli.seed_copies import seed_quickly  # start-up time
-    from ktui.workloads.seeding import SeedProgress
-
     progress = SeedProgress()
 
     def report(now: SeedProgress) -> None:

@@ -19,6 +19,7 @@ import msgspec
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
+from ktui.client.ktui_api import KtuiApi
 from ktui.contract.events.base import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
@@ -114,8 +115,6 @@ async def seed_quickly(
 @asynccontextmanager
 async def _embedded_etcd(connection: ServerConnection) -> AsyncIterator[EtcdClient | None]:
     """A connection to the etcd that the server has started itself, None if there is none."""
-    from ktui.client.ktui_api import KtuiApi  # start-up time
-
     client = ApiClient(connection)
     info: ServerInfo | None = None
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui.cli.live_options import kubeconfig_connection
-from ktui.cli.options import add_token_arguments, context_environment, context_words
+from ktui.cli.options import context_environment, context_words
 from ktui.cli.output import ask, warn
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
 from ktui.client.running import find_by_url, find_running
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from ktui.client.target import Target
     from ktui.config.contexts import Context
     from ktui.core.prediction.assumptions import ServerAssumptions
-
-
-NEWEST = "the server to talk to (default: the one that runs on this machine)"
-
-
-def add_attach_arguments(parser: argparse._ActionsContainer, about: str = NEWEST) -> None:
-    parser.add_argument("--attach", metavar="URL", help=about)
-    add_token_arguments(parser, "its bearer token (default: KTUI_TOKEN, or its state file)")
-    parser.add_argument("--server-ca", metavar="FILE", help="CA of the server's certificate")
 
 
 def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
@@ -53,24 +44,6 @@ def require_connection(args: argparse.Namespace) -> ServerConnection:
 
 # A demo cluster for one command: large enough to show differences, created in a few seconds.
 PODS, NODES = 600, 20
-
-
-def add_target_arguments(parser: argparse.ArgumentParser) -> None:
-    server = parser.add_argument_group("server")
-    add_attach_arguments(server)
-    server.add_argument(
-        "--kubeconfig", metavar="FILE", default="", help="send to the kube-apiserver in this kubeconfig"
-    )
-    server.add_argument(
-        "--context",
-        metavar="NAME",
-        default="",
-        help="its context (default: the current one); without --kubeconfig a context of ktui's config file, "
-        "or else of $KUBECONFIG or ~/.kube/config",
-    )
-    server.add_argument(
-        "--yes", action="store_true", help="do not ask before heavy requests to a real kube-apiserver"
-    )
 
 
 def target_conflict(args: argparse.Namespace) -> str:

@@ -20,22 +20,6 @@ if TYPE_CHECKING:
     from ktui.tui.preferences import Preferences
 
 
-def add_view_arguments(view: argparse._ArgumentGroup) -> None:
-    """Add the options for the dashboard's looks."""
-    view.add_argument(
-        "--story", action="store_true", help="six steps through what LISTs cost, with the key F9"
-    )
-    view.add_argument("--theme", metavar="NAME", help="colours; `:theme` lists them")
-    view.add_argument(
-        "--symbols",
-        choices=("braille", "block", "ascii"),
-        help="what charts are drawn with (default: what the terminal can show)",
-    )
-    view.add_argument(
-        "--mouse", action=argparse.BooleanOptionalAction, default=True, help="use the mouse (default: yes)"
-    )
-
-
 def check_theme(args: argparse.Namespace) -> None:
     """Raise ConfigError if `--theme` is neither one of ktui's themes nor of Textual's."""
     name = args.theme

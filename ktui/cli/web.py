@@ -13,32 +13,6 @@ from ktui.cli import dashboard
 from ktui.cli.crash import keep_quiet
 from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
 
-EPILOG = """examples:
-  ktui web                                  prints `open http://127.0.0.1:PORT/?token=…`
-  ktui web --port 8000 --theme ktui-light
-  ktui web --context prod                   a cluster that the config file names
-  ssh -L 8000:127.0.0.1:8000 host ktui web --port 8000       from another machine
-
-Every page is a dashboard of its own; all of them watch one server, which ends with `ktui web`.
-exit status: 0 stopped, 2 usage, or textual-serve is missing, 3 server unreachable, or port in use"""
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "web",
-        help="the dashboard in a browser, on this machine only",
-        description="Serve the dashboard to browsers of this machine, by textual-serve. A browser with the "
-        "address with its token sees and does what you would in your terminal: it listens on a loopback "
-        "address only.",
-        epilog=EPILOG,
-    )
-    web = parser.add_argument_group("web")
-    web.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="a loopback address (default %(default)s)"
-    )
-    web.add_argument("--port", metavar="N", type=int, default=0, help="the port (default: a free one, 0)")
-    dashboard.add_arguments(parser)
-
 
 def run(args: argparse.Namespace) -> int:
     if problem := _misuse(args):

@@ -4,112 +4,43 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import secrets
 import signal
+import socket
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ktui.cli import options
+from ktui import __version__
+from ktui.cli import workload_text
+from ktui.cli.child import ServerChild, lines_of
 from ktui.cli.exit_codes import INTERRUPTED, OK, SERVER_ERROR, USAGE, fail
-from ktui.cli.options import count
 from ktui.cli.output import emit_json, emit_json_text, progress
-from ktui.cli.targets import add_target_arguments, target_conflict
-from ktui.contract.faults import KINDS, TimedFault, timed_fault
+from ktui.cli.targets import confirm, demo_target, target, target_conflict
+from ktui.client.connection import ServerConnection
+from ktui.client.ktui_api import KtuiApi
+from ktui.client.target import Target
+from ktui.documents.limits import DocumentError, parse_toml, read_toml_text
+from ktui.workloads.registry import WORKLOADS, find_workload
+from ktui.workloads.running.knobs import Knobs, WorkloadError, assign, written
+from ktui.workloads.running.runner import Revive, Run
+from ktui.workloads.running.summary import (
+    SECOND,
+    Finished,
+    Refused,
+    encoded,
+    follow_commands,
+    live_second,
+    live_tables,
+    summary_of,
+)
+from ktui.workloads.running.workload import Workload
 
-if TYPE_CHECKING:
-    from ktui.workloads.running.knobs import Knobs
-    from ktui.workloads.running.runner import Run
-    from ktui.workloads.running.workload import Workload
-
-SECONDS = 60.0
-MOST_SECONDS = 3_600.0
 PROGRESS_SECONDS = 0.5
-
-EPILOG = """examples:
-  ktui workload list
-  ktui workload list agent-boot                                    its knobs
-  ktui workload run agent-boot --set agents=200 --for 30s
-  ktui workload run agent-boot --kube-version 1.24 --set rv=unset --json
-  ktui workload run profile.yaml                                   a LoadProfile of kperf: specs are phases
-  ktui workload run agent-boot --set rv=0 --set rv=unset --compare  two policies in turn, and the difference
-
-Without --attach or --kubeconfig a server is started for the run, over an etcd of its own with a demo
-cluster. Figures are the server's own: they equal the differences of its /metrics.
-Ctrl-C ends a run early: what was measured until then is printed.
-exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection, 130 ended by Ctrl-C"""
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "workload",
-        help="run client behaviours and measure what they cost",
-        description="Run client behaviours as programs at a server: agents that boot together, kubelets, "
-        "informers. Each is bounded in requests and time, and ends with a summary by phase.",
-        epilog=EPILOG,
-    )
-    add = parser.add_argument
-    add("action", choices=("list", "run"), help="list the workloads, or run one")
-    add("workload", metavar="NAME|FILE", nargs="?", default="", help="a workload, or a load profile")
-    add(
-        "--set",
-        dest="settings",
-        metavar="KNOB=VALUE",
-        action="append",
-        default=[],
-        help="change a knob; repeat for others",
-    )
-    add(
-        "--for",
-        dest="seconds",
-        type=seconds,
-        default=SECONDS,
-        metavar="TIME",
-        help="the longest that it may run: 30s, 5m (default: 60s, at most 1h)",
-    )
-    add(
-        "--fault",
-        dest="faults",
-        metavar="KIND@T[:DURATION]",
-        type=fault,
-        action="append",
-        default=[],
-        help=f"disturb an etcd that ktui started, T seconds after the beginning: pause@10s:5s; "
-        f"kinds: {', '.join(KINDS)}",
-    )
-    add(
-        "--compare",
-        metavar="FILE.toml",
-        nargs="*",
-        help="run two sets of knobs in turn: two files with a [knobs] table, or a knob given twice by --set",
-    )
-    add("--json", action="store_true", help="one JSON document, for programs")
-    add("--stream", action="store_true", help=argparse.SUPPRESS)  # of the dashboard
-    embedded = parser.add_argument_group("server of its own")
-    embedded.add_argument("--kube-version", metavar="V", default="", help="Kubernetes minor to behave as")
-    embedded.add_argument(
-        "--pods", type=count, default=0, metavar="N", help="pods of its demo (default: 600)"
-    )
-    embedded.add_argument("--nodes", type=count, default=0, metavar="N", help="nodes (default: 20)")
-    embedded.add_argument("--record", metavar="FILE", help="write its telemetry, for `ktui --replay`")
-    add_target_arguments(parser)
-
-
-def seconds(text: str) -> float:
-    """Parse `90`, `60s`, `5m`, `1h` as seconds. Raises ArgumentTypeError."""
-    value = options.seconds(text)
-    if value > MOST_SECONDS:
-        raise argparse.ArgumentTypeError(f"{text!r}: a run takes at most 1h")
-    return value
-
-
-def fault(text: str) -> TimedFault:
-    """Parse a fault with its time: `pause@10s:5s`. Raises ArgumentTypeError."""
-    try:
-        return timed_fault(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,9 +50,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    from ktui.cli import workload_text  # start-up time
-    from ktui.workloads.registry import WORKLOADS, find_workload
-
     chosen = [find_workload(args.workload)] if args.workload else list(WORKLOADS.values())
     if args.json:
         emit_json(workload_text.described(chosen))
@@ -133,26 +61,16 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from ktui.cli.workload_server import variants_of  # start-up time
-    from ktui.workloads.registry import find_workload
-    from ktui.workloads.running.knobs import WorkloadError
-
     if not args.workload:
         raise WorkloadError("name a workload: `ktui workload list` shows them")
     workload = find_workload(args.workload)
     run = asyncio.run(_go(args, workload, variants_of(workload, args.settings, args.compare)))
-    from ktui.workloads.running.summary import summary_of  # start-up time
-
     summary = summary_of(run)
     if args.stream:
-        from ktui.workloads.running.summary import Finished, encoded  # start-up time
-
         emit_json_text(encoded(Finished(summary)), flush=True)
     elif args.json:
         emit_json(summary)
     else:
-        from ktui.cli import workload_text  # start-up time
-
         workload_text.print_summary(summary)
     if run.ended == "stopped" and not args.stream:
         return INTERRUPTED
@@ -160,9 +78,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs]) -> Run:
-    from ktui.cli.workload_server import ask_before_load, load_target, replica_of  # start-up time
-    from ktui.workloads.running.runner import Run
-
     killed = any(fault.kind == "kill" for _, fault in args.faults)
     killed |= any("restart" in knobs.values().values() for knobs in variants)
     async with load_target(args, killed=killed) as found, AsyncExitStack() as stack:
@@ -207,16 +122,6 @@ def _stops_at_ctrl_c(run: Run) -> Iterator[None]:
 
 async def _stream(run: Run) -> None:
     """Print lines of JSON for the dashboard each second, and follow its commands on standard input."""
-    from ktui.cli.child import lines_of  # start-up time
-    from ktui.workloads.running.summary import (
-        SECOND,
-        Refused,
-        encoded,
-        follow_commands,
-        live_second,
-        live_tables,
-    )
-
     loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
@@ -241,3 +146,129 @@ async def _show(run: Run) -> None:
         if context is not None:
             name = f"{run.current.name} " if run.current.name else ""
             progress(f"{run.workload.name} {name}· {context.phase} · {context.now}"[:100])
+
+
+def variants_of(workload: Workload, settings: Sequence[str], compare: Sequence[str] | None) -> list[Knobs]:
+    """Return one set of knobs, or two with `--compare`. Raises WorkloadError."""
+    if compare is None:
+        knobs = workload.settings()
+        assign(knobs, settings)
+        return [knobs]
+    if compare:
+        if len(compare) != 2:
+            raise WorkloadError(
+                f"--compare takes two files, or none with a knob given twice; not {len(compare)}"
+            )
+        return [_from_file(workload, settings, name) for name in compare]
+    return _from_repeated_knobs(workload, settings)
+
+
+def _from_repeated_knobs(workload: Workload, settings: Sequence[str]) -> list[Knobs]:
+    known = workload.settings()
+    names = [known.find(word.partition("=")[0].strip()).name for word in settings]
+    if not any(names.count(name) == 2 for name in names) or any(names.count(name) > 2 for name in names):
+        raise WorkloadError("--compare without files needs a knob given twice: --set rv=0 --set rv=unset")
+    sides = []
+    for side in (0, 1):
+        knobs = workload.settings()
+        for name in dict.fromkeys(names):
+            given = [word for word, of in zip(settings, names, strict=True) if of == name]
+            assign(knobs, [given[min(side, len(given) - 1)]])
+        sides.append(knobs)
+    return sides
+
+
+def _from_file(workload: Workload, settings: Sequence[str], name: str) -> Knobs:
+    """Return the `[knobs]` of a TOML file; `--set` takes precedence, in both files. Raises WorkloadError."""
+    path = Path(name).expanduser()
+    try:
+        document: dict[str, Any] = parse_toml(read_toml_text(path))
+    except OSError as error:
+        raise WorkloadError(f"cannot read {name}: {error.strerror}") from error
+    except DocumentError as error:
+        raise WorkloadError(f"cannot read {name}: {error}") from error
+    values = document.get("knobs")
+    if not isinstance(values, dict):
+        raise WorkloadError(f"{name} has no [knobs] table")
+    knobs = workload.settings()
+    for knob, value in values.items():
+        if not isinstance(value, str | int | float | bool):
+            raise WorkloadError(f"{name}: {knob} is not a text, a number or a boolean")
+        knobs.set(knob, written(value))
+    assign(knobs, settings)
+    return knobs
+
+
+EMBEDDED_ONLY = ("kube_version", "pods", "nodes", "record")
+
+
+class LoadTarget(NamedTuple):
+    """The server of a run. `revive` restarts it after some seconds; None if the run may not kill it."""
+
+    target: Target
+    revive: Revive | None = None
+
+
+@asynccontextmanager
+async def load_target(args: argparse.Namespace, *, killed: bool = False) -> AsyncIterator[LoadTarget]:
+    """Yield the server for the run: a named one or a new one, never just any that runs on this machine.
+
+    `killed`: the run kills the server, which then has to restart with its address, token and data.
+    """
+    if args.attach or args.kubeconfig or args.context:
+        if given := [name for name in EMBEDDED_ONLY if getattr(args, name)]:
+            option = given[0].replace("_", "-")
+            raise WorkloadError(f"--{option} is for a server of the run's own: leave out --attach")
+        async with target(args, f"ktui/{__version__}") as found:
+            yield LoadTarget(found)
+        return
+    words = [f"--kube-version={args.kube_version}"] if args.kube_version else []
+    words += [f"--record={args.record}"] if args.record else []
+    agent = f"ktui/{__version__}"
+    if not killed:
+        async with demo_target(agent, words, pods=args.pods, nodes=args.nodes) as (found, _):
+            yield LoadTarget(found)
+        return
+    with tempfile.TemporaryDirectory(prefix="ktui-workload-") as folder:
+        words += [f"--data-dir={folder}/etcd", f"--listen=127.0.0.1:{_free_port()}"]
+        environment = {"KTUI_TOKEN": secrets.token_urlsafe(16)}
+        async with demo_target(agent, words, environment, pods=args.pods, nodes=args.nodes) as (found, child):
+
+            async def revive(seconds: float) -> None:
+                await child.wait()
+                await asyncio.sleep(seconds)
+                await child.start()
+
+            yield LoadTarget(found, revive)
+
+
+@asynccontextmanager
+async def replica_of(found: Target) -> AsyncIterator[ServerConnection | None]:
+    """Yield a second, read-only server over the same etcd; None unless ktui started that etcd."""
+    info = None if found.real else await KtuiApi(found.client).info()
+    if info is None or info.etcd_kind != "embedded":
+        yield None
+        return
+    child = ServerChild([f"--etcd={info.endpoints[0]}", f"--kube-version={info.kube_version}"])
+    try:
+        yield await child.start()
+    finally:
+        await child.stop()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def ask_before_load(found: Target, workload: Workload, args: argparse.Namespace) -> None:
+    """Ask before load on a server that this command did not start. Raises Declined."""
+    if not (args.attach or args.kubeconfig or args.context):
+        return
+    writes = " and writes objects" if workload.writes else ""
+    question = (
+        f"{workload.name} puts load on {found.client.connection.url} for up to {args.seconds:.0f} s{writes}"
+    )
+    confirm(question, yes=args.yes)

@@ -13,13 +13,21 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from ktui.audit.comparison import ReportError
+from ktui.audit.partial_tally import PartialError
 from ktui.cli.agents.answers import Document, Masks, ToolProblem, fitted
+from ktui.cli.audit import read_tally
 from ktui.cli.effective_options import parse
+from ktui.cli.explain import alike, explanations_of, span
+from ktui.cli.list import estimate_at
 from ktui.cli.main import parser_of
+from ktui.cli.observe import nothing_read, observed_state
 from ktui.cli.options import supports_progress
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
+from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
 from ktui.config.errors import ConfigError
+from ktui.core.live.observe_document import report_document
 from ktui.kube.gates import VERSION_RANGE
 from ktui.kube.routing.predicates import result
 from ktui.kube.routing.request import RequestError
@@ -117,8 +125,6 @@ def _command(name: str, *words: str) -> argparse.Namespace:
 
 
 async def _explain(wanted: ExplainRequest, agent: Agent) -> str:
-    from ktui.cli.explain import explanations_of  # start-up time: each tool imports its command
-
     gates = f"--feature-gates={wanted.feature_gates}"
     if wanted.kube_version == "all":
         raise ToolProblem("explain_request takes one kube_version: compare_versions has all of them")
@@ -132,9 +138,6 @@ async def _explain(wanted: ExplainRequest, agent: Agent) -> str:
 
 
 async def _compare(wanted: CompareVersions, agent: Agent) -> str:
-    from ktui.cli.explain import explanations_of  # start-up time
-    from ktui.cli.explain_text import alike, span
-
     words = ("--kube-version=all", *_verb(wanted.verb), "--", wanted.path)
     explanations = explanations_of(_command("explain", *words))
     rows = []
@@ -157,8 +160,6 @@ def _verb(verb: str) -> tuple[str, ...]:
 
 def _cluster(agent: Agent) -> tuple[str, ...]:
     """Return the options that name the agent's cluster. Raises ClientError without one."""
-    from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts  # start-up time
-
     context = agent.context or read_contexts(kubeconfig_files(agent.kubeconfig))[1]
     if not context:
         raise ClientError("the kubeconfig has no current context: start `ktui mcp --context NAME`")
@@ -167,8 +168,6 @@ def _cluster(agent: Agent) -> tuple[str, ...]:
 
 
 async def _estimate(wanted: EstimateList, agent: Agent) -> str:
-    from ktui.cli.list import estimate_at  # start-up time
-
     try:
         found = await estimate_at(_command("list", "--estimate", *_cluster(agent), "--", wanted.path))
     except RefusedError as error:
@@ -186,9 +185,6 @@ async def _estimate(wanted: EstimateList, agent: Agent) -> str:
 
 
 async def _findings(wanted: ClusterFindings, agent: Agent) -> str:
-    from ktui.cli.observe import nothing_read, observed_state  # start-up time
-    from ktui.core.live.observe_document import report_document
-
     live = await observed_state(_command("observe", f"--for={wanted.seconds}s", *_cluster(agent)))
     if not live.replicas:
         raise ToolProblem(agent.masks.text(nothing_read(live)))
@@ -255,10 +251,6 @@ def _allowed(log: str, roots: tuple[Path, ...]) -> Path:
 
 
 def _ranked(args: argparse.Namespace, masks: Masks) -> str:
-    from ktui.audit.comparison import ReportError  # start-up time
-    from ktui.audit.partial_tally import PartialError
-    from ktui.cli.audit import read_tally
-
     try:
         tally, wish = read_tally(args, supports_progress(args), quiet=True)
         report = wish.report(tally, args.top)

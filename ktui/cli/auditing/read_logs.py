@@ -10,9 +10,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from ktui.audit.formats.log_record import Malformed
 from ktui.audit.group import AuditGroupKey, client_of
@@ -21,21 +30,20 @@ from ktui.audit.predictions import API_SERVICES, CRDS, AggregatedGroups, groups_
 from ktui.audit.reading.files import Log, Progressed, Stopped, read_logs, total_size
 from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, LongLine, UnpackLimit, leaves
+from ktui.audit.request_list import RequestList
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all, read_on_dask
+from ktui.cli.printing import Printer
 from ktui.cli.targets import attached_connection
+from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
+from ktui.client.ktui_api import KtuiApi
 from ktui.collector import without_collector
 from ktui.core.prediction.sizes import ResourceSize, SizesError, parse_sizes, sizes_in_etcd
 from ktui.core.ranking.shape import shape_of_uri
 from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.documents.limits import DocumentError, read_bytes
 from ktui.printable import escaped
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from ktui.audit.request_list import RequestList
 
 UNTIMED = -2
 """The bucket of requests whose duration and query string were not logged."""
@@ -179,24 +187,11 @@ def _until_ctrl_c() -> Iterator[list[int]]:
 
 
 def _label(name: str) -> str:
-    from rich.markup import escape  # start-up time
-
     return escape(escaped(name)[-40:])
 
 
 def _progress() -> Progress:
     """Return a progress bar on standard error, which shows only on a terminal."""
-    from rich.progress import (  # start-up time
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    from ktui.cli.printing import Printer
-
     console = Printer(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
@@ -241,8 +236,6 @@ def find_aggregated(args: argparse.Namespace) -> AggregatedGroups:
 
 
 async def _read_lists(connection: ServerConnection, paths: Sequence[str]) -> list[bytes]:
-    from ktui.client.api import ApiClient  # start-up time
-
     client = ApiClient(connection)
     try:
         answers = [await client.request("GET", path) for path in paths]
@@ -261,9 +254,6 @@ def _from_file(name: str) -> dict[str, ResourceSize]:
 
 
 async def _read_from(connection: ServerConnection) -> dict[str, ResourceSize]:
-    from ktui.client.api import ApiClient  # start-up time
-    from ktui.client.ktui_api import KtuiApi
-
     client = ApiClient(connection)
     try:
         return await sizes_in_etcd(KtuiApi(client).prefixes)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ktui.audit.build import Wish
 from ktui.audit.growing_logs import LiveTally, listening
 from ktui.audit.reading.files import Log, open_logs
 from ktui.audit.tally import Tally
@@ -21,7 +22,6 @@ from ktui.cli.exit_codes import OK, USAGE, check_terminal, fail
 from ktui.cli.output import emit_json, warn
 
 if TYPE_CHECKING:
-    from ktui.audit.build import Wish
     from ktui.tui.audit.log_reading import Reading
     from ktui.tui.preferences import Preferences
 

@@ -22,7 +22,8 @@ from ktui.cli.budgets.budget_report import (
 )
 from ktui.cli.exit_codes import FAILED, OK, USAGE, fail
 from ktui.cli.output import warn
-from ktui.core.budgets.budget_file import budget_text
+from ktui.config.errors import ConfigError
+from ktui.core.budgets.budget_file import RequestBudget, budget_text, read_budgets
 from ktui.core.budgets.judge import draft
 from ktui.core.format import many, markdown_row, markdown_text
 from ktui.printable import escaped
@@ -138,3 +139,15 @@ def finish(report: BudgetReport, args: argparse.Namespace, markdown: str = "") -
     except OSError as error:
         return fail(f"cannot write {name}: {error.strerror}", USAGE)
     return FAILED if report.verdict.exceeded else OK
+
+
+def check_options(args: argparse.Namespace, *outputs: str) -> list[RequestBudget]:
+    """Return the budgets, before anything runs. Raises ConfigError, also for outputs without a directory."""
+    if args.budget and args.write_budget:
+        raise ConfigError(
+            "--budget and --write-budget exclude each other: judge a run, or write what it sent"
+        )
+    for name in (args.write_budget, args.junit, *outputs):
+        if name and not Path(name).absolute().parent.is_dir():
+            raise ConfigError(f"cannot write {name}: there is no directory {Path(name).parent}")
+    return read_budgets(Path(args.budget)) if args.budget else []

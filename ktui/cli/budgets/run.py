@@ -1,4 +1,4 @@
-"""Run the command of `ktui ci` against a server of its own, and read what the server recorded of it."""
+"""`ktui ci`: run a command against a server of its own, and judge its requests by budgets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import contextlib
 import os
 import secrets
 import shlex
+import shutil
 import signal
 import sys
 import tempfile
@@ -17,9 +18,10 @@ from pathlib import Path
 import msgspec
 
 from ktui.cli.budgets.budget_report import BudgetReport, ended, print_document, print_report
-from ktui.cli.budgets.ci_files import finish
+from ktui.cli.budgets.ci_files import check_options, finish
 from ktui.cli.child import ServerChild
 from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, OK, USAGE, fail
+from ktui.cli.options import behaviour_from
 from ktui.cli.output import warn
 from ktui.cli.targets import NODES
 from ktui.client.api import ApiClient
@@ -47,7 +49,19 @@ class _Ended(msgspec.Struct):
     lost: str = ""
 
 
-def run_and_judge(args: argparse.Namespace, budgets: Sequence[RequestBudget]) -> int:
+def run(args: argparse.Namespace) -> int:
+    if args.command[:1] == ["--"]:
+        del args.command[0]
+    if not args.command:
+        return fail("name a command: ktui ci [options] -- COMMAND …", USAGE)
+    behaviour_from(args)
+    budgets = check_options(args, args.markdown, args.record)
+    if shutil.which(args.command[0]) is None:
+        return fail(f"cannot run {args.command[0]!r}: there is no such command", USAGE)
+    return _run_and_judge(args, budgets)
+
+
+def _run_and_judge(args: argparse.Namespace, budgets: Sequence[RequestBudget]) -> int:
     """Run the command, print the report, and return the exit status."""
     with tempfile.TemporaryDirectory(prefix="ktui-ci-") as name:
         folder = Path(name)

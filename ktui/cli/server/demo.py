@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -11,9 +13,12 @@ from collections.abc import Callable
 from ktui.cli.child import lines_of
 from ktui.cli.logs import log_of
 from ktui.cli.output import tell
-from ktui.cli.seed import FAILING, FILLING, read_failing
 
 log = log_of(__name__)
+
+# The process writes lines of standard error for the server; they begin with these words.
+FILLING = "filling:"
+FAILING = "failing clients: "  # a JSON list of sentences follows
 
 
 class DemoEnded(Exception):
@@ -98,3 +103,10 @@ def _command(args: argparse.Namespace) -> list[str]:
     output = "--silent" if args.quiet or args.parent else "--progress"
     words = ["seed", output, f"--parent={os.getpid()}", *size, *traffic]
     return [sys.executable, "-m", "ktui", *words]
+
+
+def read_failing(line: str) -> list[str]:
+    """Return the sentences in a line that begins with FAILING."""
+    with contextlib.suppress(ValueError):
+        return [str(text) for text in json.loads(line.removeprefix(FAILING))]
+    return []

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ktui.apiserver.app import Application
 from ktui.apiserver.chain import Authorizer
 from ktui.apiserver.dispatch import Handlers
+from ktui.authn import service_accounts
 from ktui.authn.authenticator import TokenAuthenticator
-from ktui.authn.service_accounts import ServiceAccountTokens, TokenSettings, pages
+from ktui.authn.service_accounts import ServiceAccountTokens, TokenSettings
 from ktui.authn.token_reviews import AuthenticationReviews
 from ktui.authz.access_reviews import AccessReviews
 from ktui.authz.aggregation import RoleAggregation
 from ktui.authz.authorizers import AlwaysAllow, RbacAuthorizer
 from ktui.authz.roles import Roles, create_default_roles
 from ktui.cacher.cachers import Registry
+from ktui.cacher.settings import Settings
+from ktui.flowcontrol.controller import PriorityAndFairness
+from ktui.flowcontrol.level_events import FlowReporter, pages
+from ktui.flowcontrol.levels import ADJUSTMENT_SECONDS
+from ktui.flowcontrol.stored import StoredFlowConfig
 from ktui.kube.users import Requester
+from ktui.supervision import stop
+from ktui.telemetry.bus import Bus
 from ktui.writes.accounts_controller import AccountsController
 from ktui.writes.definitions_controller import DefinitionController
 from ktui.writes.dependents_controller import DependentsController
@@ -46,7 +56,7 @@ class RequestChain:
     def handlers(self) -> Handlers:
         about_users, about_access = AuthenticationReviews(self.authenticator), AccessReviews(self.authorizer)
         return Handlers(
-            pages=pages(self.authenticator.accounts),
+            pages=service_accounts.pages(self.authenticator.accounts),
             subresources={"token": {"POST": about_users.new_token}},
             reviews={
                 "selfsubjectreviews.authentication.k8s.io": about_users.of_myself,
@@ -122,3 +132,62 @@ def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[Ser
             StorageProtection(registry),
         ]
     return controllers
+
+
+class ServerFlow:
+    """Flow control.
+
+    `follows`: the stored FlowSchemas and PriorityLevelConfigurations apply, else the defaults.
+    """
+
+    def __init__(
+        self, registry: Registry, settings: Settings, bus: Bus, reads: int, writes: int, *, follows: bool
+    ) -> None:
+        self._registry = registry
+        self._settings = settings
+        self.controller = PriorityAndFairness(reads, writes)
+        self.stored: StoredFlowConfig | None = None
+        if follows:
+            self.stored = StoredFlowConfig(registry, settings, self.controller)
+        self._reporter = FlowReporter(bus, settings, self.controller, self._present)
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def handlers(self) -> Handlers:
+        return Handlers(pages=pages(self.controller, self._settings, time.monotonic))
+
+    async def start(self, *, writable: bool) -> None:
+        """Create the default objects if `writable`, and wait until the stored objects are read.
+
+        Waits at most SYNC_SECONDS.
+        """
+        start = self._registry.supervisor.start
+        self._tasks.append(start("the report of flow control", self._reporter.run))
+        self._tasks.append(start("the adjustment of priority levels", self._adjust))
+        if self.stored is None:
+            return
+        try:
+            async with asyncio.timeout(SYNC_SECONDS):
+                if writable:
+                    await self.stored.ensure()
+                self.stored.start(writable=writable)
+                await self.stored.synced.wait()
+        except TimeoutError:
+            log.warning("flow schemas are still being read: until then kube-apiserver's own are in force")
+        except ExceptionGroup as error:
+            log.warning("flow schemas could not be created: %s", error.exceptions[0])
+            self.stored.start(writable=False)
+
+    async def stop(self) -> None:
+        await stop(*self._tasks)
+        self._tasks.clear()
+        if self.stored is not None:
+            await self.stored.stop()
+
+    def _present(self) -> tuple[list[Any], list[Any]]:
+        return self.stored.stored if self.stored is not None else ([], [])
+
+    async def _adjust(self) -> None:
+        while True:
+            await asyncio.sleep(ADJUSTMENT_SECONDS)
+            self.controller.levels.adjust()

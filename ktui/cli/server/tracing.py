@@ -14,6 +14,8 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 import grpc
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from ktui.cli.logs import log_of
 from ktui.cli.server.serve_config import TracingConfig
@@ -45,10 +47,6 @@ _MS = 1_000_000
 
 async def export_spans(bus: Bus, config: TracingConfig) -> None:
     """Send the spans of finished requests every few seconds, sooner if a message is full, until cancelled."""
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-        ExportTraceServiceRequest,  # start-up time
-    )
-
     tracer = Tracer(config.rate)
     channel = grpc.aio.insecure_channel(config.endpoint, options=_OPTIONS)
     export = channel.unary_unary(_METHOD, request_serializer=ExportTraceServiceRequest.SerializeToString)
@@ -82,10 +80,6 @@ async def _collect(bus: Bus, tracer: Tracer) -> None:
 
 def request_with(spans: list[Any]) -> Any:
     """Return an ExportTraceServiceRequest of a server's spans."""
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-        ExportTraceServiceRequest,
-    )  # start-up time
-
     message = ExportTraceServiceRequest()
     part = message.resource_spans.add()
     part.resource.attributes.add(key=names.SERVICE_KEY).value.string_value = names.SERVICE
@@ -172,8 +166,6 @@ class RequestSpans:
         self, name: str, parent: Any, start: int, end: int, attributes: Attributes | None = None,
         kind: int = _INTERNAL,
     ) -> Any:  # fmt: skip
-        from opentelemetry.proto.trace.v1.trace_pb2 import Span  # start-up time
-
         span = Span(
             trace_id=self._trace,
             span_id=self._ids.randbytes(8),

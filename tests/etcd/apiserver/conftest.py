@@ -22,8 +22,7 @@ from ktui.authn.service_accounts import TokenSettings
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
-from ktui.cli.server.flow import ServerFlow
-from ktui.cli.server.request_chain import ALWAYS_ALLOW, make_chain
+from ktui.cli.server.request_chain import ALWAYS_ALLOW, ServerFlow, make_chain
 from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ktui.cli.main import main
-from ktui.cli.workload_server import replica_of
+from ktui.cli.workload import replica_of
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.metrics_page import samples_of

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from ktui.cli.workload_server import load_target
+from ktui.cli.workload import load_target
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi

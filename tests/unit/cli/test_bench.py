@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ktui.cli.bench_text import markdown, print_table
+from ktui.cli.bench import markdown, print_table
 from ktui.cli.main import main
 from ktui.workloads.benchmark import Bench, Extrapolation, Row
 from ktui.workloads.plans import ClientPlan, PlannedList

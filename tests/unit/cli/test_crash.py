@@ -14,6 +14,7 @@ import pytest
 
 from ktui.cli import crash, logs, main
 from ktui.cli.exit_codes import CRASHED
+from ktui.cli.usage.shared import LOG
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +129,7 @@ def raised() -> RuntimeError:
 
 def begin_log(path: Path) -> None:
     parser = argparse.ArgumentParser()
-    logs.add_log_arguments(parser)
+    LOG.add(parser)
     logs.start_log(parser.parse_args(["--log-file", str(path)]), "serve")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ktui.cli.dashboard import _add_sources, _over_metrics
 from ktui.cli.effective_options import Parser, parse
-from ktui.cli.main import COMMANDS, PLAIN, main, parser_of
+from ktui.cli.main import COMMANDS, command_of, main, parser_of
 from ktui.cli.options import context_environment, context_words, passed_on
 from ktui.cli.view_options import kube_context_of, preferences_of
 from ktui.config.errors import ConfigError
@@ -297,8 +297,8 @@ def test_every_option_has_a_setting_or_a_reason(command: str) -> None:
 def test_every_command_that_has_settings_takes_a_config_file() -> None:
     for command in COMMANDS:
         options = {each.dest for each in parser_of(command)._actions}
-        assert ("config" in options) is (command not in PLAIN)
-        assert command not in PLAIN or not settings_of(command)
+        assert ("config" in options) is command_of(command).settings
+        assert command_of(command).settings or not settings_of(command)
 
 
 # What is wrong with a command line is one line.

@@ -4,15 +4,14 @@ import argparse
 
 import pytest
 
-from ktui.cli import logs, options
+from ktui.cli import options
+from ktui.cli.usage.describe import add_all, count
+from ktui.cli.usage.shared import BEHAVIOUR, DEMO, LOG, SOURCE
 
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser()
-    options.add_source_arguments(made)
-    options.add_behaviour_arguments(made)
-    options.add_demo_arguments(made)
-    logs.add_log_arguments(made)
+    add_all(made, (SOURCE, BEHAVIOUR, DEMO, LOG))
     return made
 
 
@@ -52,8 +51,8 @@ def test_the_password_goes_by_the_environment_never_by_the_command_line() -> Non
 @pytest.mark.parametrize("text", ["0", "-3", "many", "1.5", ""])
 def test_a_size_that_is_none_is_named(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a number of at least 1"):
-        options.count(text)
+        count(text)
 
 
 def test_sizes_may_be_written_as_people_do() -> None:
-    assert options.count("100,000") == options.count("100_000") == 100_000
+    assert count("100,000") == count("100_000") == 100_000

@@ -24,9 +24,9 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from ktui.cli import record, record_session
+from ktui.cli import record
 from ktui.cli.dashboard import _add_sources, _recorded_traces
-from ktui.cli.main import main, parser_of
+from ktui.cli.main import command_of, main, parser_of
 from ktui.client.kubeconfig_reader import read_kubeconfig
 from ktui.contract.events import AnyEvent, LiveServer, Marker, ReplicaScrape, RequestFinished, ServerInfo
 from ktui.core.recordings.reader import RecordingReader
@@ -201,7 +201,7 @@ def test_for_ends_it(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However short the time is, it has the first answer that the server gives."""
-    monkeypatch.setattr(record_session, "GRACE", HANGS)
+    monkeypatch.setattr(record, "GRACE", HANGS)
     with serving(Recorded()) as recorded:
         write_config(config, recorded)
         words = ["--kubeconfig", str(config), "--for", "1s", str(tmp_path / "d")]
@@ -213,7 +213,7 @@ def test_for_ends_it(
 def test_for_ends_it_without_an_answer(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_session, "GRACE", 0.01)
+    monkeypatch.setattr(record, "GRACE", 0.01)
     over = threading.Event()
 
     def wait(replica: int, path: str) -> Answer:
@@ -391,7 +391,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
 
 
 def test_the_examples_of_help_are_understood() -> None:
-    examples = re.findall(r"^  ktui (record .*?)(?:   .*)?$", record.EPILOG, re.MULTILINE)
+    examples = re.findall(r"^  ktui (record .*?)(?:   .*)?$", command_of("record").epilog or "", re.MULTILINE)
     assert len(examples) == 4
     for example in examples:
         args = parsed(shlex.split(example))

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from ktui.cli.main import main
-from ktui.cli.rules import OLDEST_MINOR
+from ktui.cli.usage.live import OLDEST_MINOR
 from ktui.client.metrics_page import Exposition
 from ktui.core.live.resource_findings import KINDS
 from ktui.kube.gates import NEWEST_MINOR

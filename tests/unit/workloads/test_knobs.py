@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.cli.workload_server import variants_of
+from ktui.cli.workload import variants_of
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knob, Knobs, WorkloadError, assign
 from ktui.workloads.running.users import Tag, tag_of

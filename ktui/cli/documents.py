@@ -1,14 +1,65 @@
-"""`ktui tracing-config`: print what a kube-apiserver needs to send its traces to ktui."""
+"""Commands that print a document for another program: kubeconfig, rbac, rules, tracing-config."""
 
 from __future__ import annotations
 
 import argparse
 
+import yaml
+
+from ktui import __version__
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json
+from ktui.cli.usage.live import MILLION, OLDEST_MINOR, PLATFORMS
+from ktui.client.running import find_by_url, find_running, write_kubeconfig
+from ktui.kube.versions import behaviour_of
+from ktui.live.access import binding_document, role_document
+from ktui.live.alert_documents import dashboard, prometheus_rule, rule_groups, yaml_text
+from ktui.live.alerts import PromQueries, alert_rules, left_out
 
-MILLION = 1_000_000
-PLATFORMS = ("kubeadm", "k3s", "kind", "openshift")
+
+def kubeconfig(args: argparse.Namespace) -> int:
+    """`ktui kubeconfig`: the path of a kubeconfig for the running server."""
+    server = find_by_url(args.attach) if args.attach else next(iter(find_running()), None)
+    if server is None:
+        where = f"at {args.attach}" if args.attach else "on this machine"
+        return fail(f"no ktui server of yours runs {where}; start one with `ktui` or `ktui serve`")
+    if not server.kubeconfig.exists():
+        write_kubeconfig(server.connection, server.kubeconfig)
+    emit(str(server.kubeconfig))
+    return OK
+
+
+def rbac(args: argparse.Namespace) -> int:
+    """`ktui rbac`: the ClusterRole that `ktui observe` and `ktui --kubeconfig` need."""
+    namespace, colon, name = args.service_account.partition(":")
+    if args.service_account and not (namespace and colon and name):
+        return fail(f"{args.service_account!r} is not a service account: write NAMESPACE:NAME", USAGE)
+    documents = [role_document()]
+    if args.user or args.group or args.service_account:
+        documents.append(binding_document(args.user, args.group, args.service_account))
+    if args.json:
+        emit_json({"apiVersion": "v1", "kind": "List", "items": documents}, indent=2)
+        return OK
+    emit(yaml.safe_dump_all(documents, sort_keys=False).rstrip("\n"))
+    return OK
+
+
+def rules(args: argparse.Namespace) -> int:
+    """`ktui rules`: alert rules and a dashboard for what `ktui observe` finds."""
+    minor = behaviour_of(args.kube_version).minor
+    if minor < OLDEST_MINOR:
+        return fail(f"metrics are known from Kubernetes 1.{OLDEST_MINOR} on, not of 1.{minor}", USAGE)
+    queries = PromQueries(minor, args.selector)
+    alerts = alert_rules(queries)
+    remarks = [f"Made by ktui {__version__} for Kubernetes 1.{minor}.", *left_out(minor)]
+    if args.format == "dashboard":
+        emit_json(dashboard(alerts, queries, remarks), indent=2)
+        return OK
+    document = rule_groups(alerts) if args.format == "groups" else prometheus_rule(alerts)
+    emit(yaml_text(document, remarks).removesuffix("\n"))
+    return OK
+
+
 _FILE = "/etc/kubernetes/tracing.yaml"
 
 _STEPS = {
@@ -50,38 +101,8 @@ _COLLECTOR = """# An OpenTelemetry collector keeps an existing backend and sends
 # Without a connection to ktui: `exporters: {{file: {{path: spans.jsonl}}}}`, and `ktui audit spans.jsonl`."""
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = subparsers.add_parser(
-        "tracing-config",
-        help="print what a kube-apiserver needs to send its traces to ktui",
-        description="Print the TracingConfiguration for --tracing-config-file of a kube-apiserver, what to "
-        "edit where, and what sampling costs.",
-        epilog="examples:\n"
-        "  ktui tracing-config --platform kubeadm\n"
-        "  ktui tracing-config --sampling 10000 --yaml > tracing.yaml\n\n"
-        "exit status: 0 printed, 2 usage",
-    )
-    add = parser.add_argument
-    add(
-        "--endpoint",
-        metavar="HOST:PORT",
-        default="127.0.0.1:4317",
-        help="where ktui listens (default %(default)s)",
-    )
-    add(
-        "--sampling",
-        type=int,
-        default=MILLION,
-        metavar="N",
-        help="traced requests per million; 0: only those whose caller asks for it (default %(default)s)",
-    )
-    add("--platform", choices=PLATFORMS, help="only the steps for this one")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--yaml", action="store_true", help="the TracingConfiguration alone")
-    form.add_argument("--json", action="store_true", help="the same as JSON")
-
-
-def run(args: argparse.Namespace) -> int:
+def tracing_config(args: argparse.Namespace) -> int:
+    """`ktui tracing-config`: what a kube-apiserver needs to send its traces to ktui."""
     host, _, port = args.endpoint.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
         return fail(f"{args.endpoint!r} is not HOST:PORT", USAGE)
@@ -96,13 +117,13 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(document, indent=2)
         return OK
-    yaml = "\n".join(f"{name}: {value}" for name, value in document.items())
+    text = "\n".join(f"{name}: {value}" for name, value in document.items())
     if args.yaml:
-        emit(yaml)
+        emit(text)
         return OK
     values = {"file": _FILE, "endpoint": args.endpoint, "port": port}
     steps = [_STEPS[name].format(**values) for name in (args.platform and [args.platform]) or PLATFORMS]
-    emit("\n\n".join([_head(args.sampling), yaml, *steps, _COLLECTOR.format(**values), _cost(args.sampling)]))
+    emit("\n\n".join([_head(args.sampling), text, *steps, _COLLECTOR.format(**values), _cost(args.sampling)]))
     return OK
 
 

@@ -1,0 +1,1 @@
+"""Each command as data: its options, examples and exit codes. Imports nothing that the work needs."""

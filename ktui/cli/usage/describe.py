@@ -1,0 +1,185 @@
+"""The description of a command as data, and the types of its options' values."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+SubParsers = argparse._SubParsersAction  # of any class of parser
+
+
+class ParserPart(Protocol):
+    """A part of a description: an option, a group of options, or subcommands."""
+
+    def add(self, to: Any) -> None:
+        """Add it to a parser or to a group."""
+
+
+class Option:
+    """An option or an argument. `form` is as help shows it: `--top N`, `-i --screen` (a switch), `path PATH`.
+
+    Without `about` it is not shown. `more` are argparse's parameters.
+    """
+
+    def __init__(self, form: str, about: str = argparse.SUPPRESS, **more: Any) -> None:
+        self._words, self._about, self._more = form.split(), about, more
+
+    def add(self, to: Any) -> None:
+        names = [word for word in self._words if word.startswith("-")] or self._words[:1]
+        more = self._more
+        if len(names) < len(self._words):
+            more = {"metavar": self._words[-1], **more}
+        elif not more.keys() & {"action", "choices"}:
+            more = {"action": "store_true", **more}
+        to.add_argument(*names, help=self._about, **more)
+
+
+def yes_or_no(form: str, about: str, default: bool | None = None) -> Option:
+    """Return an option with a `--no-` form."""
+    return Option(form, about, action=argparse.BooleanOptionalAction, default=default)
+
+
+class OptionGroup:
+    """Options under a title."""
+
+    def __init__(self, title: str, *parts: ParserPart) -> None:
+        self._title, self._parts = title, parts
+
+    def add(self, to: Any) -> None:
+        add_all(to.add_argument_group(self._title), self._parts)
+
+
+class OneOf:
+    """Options that exclude each other."""
+
+    def __init__(self, *parts: ParserPart) -> None:
+        self._parts = parts
+
+    def add(self, to: Any) -> None:
+        add_all(to.add_mutually_exclusive_group(), self._parts)
+
+
+class CliCommand(NamedTuple):
+    """A command. `work` is the name of a function of its arguments that returns the exit status.
+
+    `settings`: options have settings in the config file, so that the command takes `--config`.
+    """
+
+    work: str
+    description: str
+    parts: Iterable[ParserPart]
+    epilog: str | None = None
+    usage: str | None = None
+    settings: bool = True
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Import the module that does the work, and do it."""
+        module, _, name = self.work.rpartition(".")
+        status: int = getattr(import_module(module), name)(args)
+        return status
+
+    def add_to(self, subparsers: SubParsers[Any], name: str, about: str) -> Any:
+        """Add the command's parser; `about` is one line."""
+        parser = subparsers.add_parser(
+            name, help=about, description=self.description, epilog=self.epilog, usage=self.usage
+        )
+        add_all(parser, (*self.parts, *([CONFIG] if self.settings else [])))
+        return parser
+
+
+class Subcommands:
+    """Commands of a command, by name: their line in its help, their description, and their options."""
+
+    def __init__(self, dest: str, commands: Mapping[str, tuple[str, CliCommand]]) -> None:
+        self._dest, self._commands = dest, commands
+
+    def add(self, to: Any) -> None:
+        names = "|".join(self._commands)
+        subparsers = to.add_subparsers(dest=self._dest, required=True, metavar=names)
+        for name, (about, command) in self._commands.items():
+            command.add_to(subparsers, name, about)
+
+
+def add_all(to: Any, parts: Iterable[ParserPart]) -> None:
+    for part in parts:
+        part.add(to)
+
+
+CONFIG = Option(
+    "--config FILE",
+    "the config file (default: KTUI_CONFIG, or ktui/config.toml in $XDG_CONFIG_HOME or ~/.config)",
+    default="",
+)
+
+# Types of values.
+
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_NUMBER = r"([0-9]{1,6}(?:\.[0-9]{1,3})?)"  # patterns are compiled when an option is given: `re` keeps them
+_WHOLE = r"([0-9]{1,6})"
+LONGEST = 24 * 3600.0
+LONGEST_DAYS = 366
+
+
+def _in_seconds(text: str, pattern: str) -> float | None:
+    """Return a time that `pattern` matches as number and unit (none: seconds) in seconds, else None."""
+    found = re.fullmatch(pattern, text.strip())
+    return float(found[1]) * _UNITS[found[2] or "s"] if found else None
+
+
+def seconds(text: str) -> float:
+    """Parse `30s`, `5m`, `1h`, or a number of seconds. Raises ArgumentTypeError."""
+    value = _in_seconds(text, _NUMBER + "(ms|s|m|h)?") or 0.0
+    if not 0 < value <= LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a day: write it like 30s or 5m")
+    return value
+
+
+def long_seconds(text: str) -> float:
+    """Parse `90m`, `48h`, `7d`: up to a year. Raises ArgumentTypeError."""
+    value = _in_seconds(text, _WHOLE + "(s|m|h|d)") or 0.0
+    if not 0 < value <= LONGEST_DAYS * _UNITS["d"]:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time of at most a year: write it like 48h or 7d")
+    return value
+
+
+def moment(text: str) -> int:
+    """Parse `2026-11-23T10:00:00Z`, `2026-11-23`, or `90m` (before now): microseconds since 1970, UTC without
+    a zone. Raises ArgumentTypeError."""
+    if (ago := _in_seconds(text, _WHOLE + "(s|m|h|d)")) is not None:
+        at = datetime.now(UTC) - timedelta(seconds=ago)
+    else:
+        try:
+            at = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is not a time: write it like 2026-11-23T10:00:00Z, or 2h for two hours ago"
+            ) from None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return round(at.timestamp() * 1e6)
+
+
+_SIZE = r"(?i)([0-9]{1,6}(?:\.[0-9]{1,3})?)([KMGT])(i?)B?"
+
+
+def size(text: str) -> int:
+    """Parse `500MB`, `2GB`, `2Gi`: bytes, by 1000 or with an i by 1024. Raises ArgumentTypeError."""
+    found = re.fullmatch(_SIZE, text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: write it like 500MB or 2GB")
+    unit = 1024 if found[3] else 1000
+    return round(float(found[1]) * float(unit) ** ("KMGT".index(found[2].upper()) + 1))
+
+
+def count(text: str) -> int:
+    """Parse a positive number; thousands separators are allowed. Raises ArgumentTypeError."""
+    try:
+        number = int(text.replace(",", "").replace("_", ""))
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return number
