@@ -86,14 +86,7 @@ def attributes_of(info: RequestInfo, verb: str, name: str = "") -> RequestAttrib
     # The namespace of a Namespace object is the object itself.
     namespace = info.name if info.resource == "namespaces" and not info.group else info.namespace
     return RequestAttributes(
-        verb,
-        info.group,
-        info.resource,
-        info.subresource,
-        "",
-        namespace,
-        info.name or name,
-        info.version,
+        verb, info.group, info.resource, info.subresource, "", namespace, info.name or name, info.version
     )
 
 

@@ -18,11 +18,15 @@ from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES, compute_large
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.envelope import MAGIC
-from ktui.wire.managed_fields import metadata_without, without_managed_fields
 from ktui.wire.pb import CodecError
 from ktui.wire.pieces import Layout, Pieces
 from ktui.wire.scan import Scanned, Scanner
-from ktui.wire.template_labels import LABELLED_BY_TEMPLATE, TemplateLabels
+from ktui.wire.stored_edits import (
+    LABELLED_BY_TEMPLATE,
+    TemplateLabels,
+    metadata_without,
+    without_managed_fields,
+)
 
 
 class SelectionPredicate(msgspec.Struct, frozen=True):

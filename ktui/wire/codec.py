@@ -19,15 +19,7 @@ from ktui.wire.pieces import Assembler, Layout, Layouts, Pieces, with_resource_v
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 
-__all__ = [
-    "Codec",
-    "CodecError",
-    "Encoded",
-    "codec_for",
-    "encode",
-    "encode_object",
-    "fill",
-]
+__all__ = ["Codec", "CodecError", "Encoded", "codec_for", "encode", "encode_object", "fill"]
 
 _BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
 """Exceptions that bytes which are not a Kubernetes value can raise; all become CodecError."""

@@ -11,9 +11,9 @@ import msgspec
 
 from ktui.wire import jsontext
 from ktui.wire.conversion import convert
-from ktui.wire.crd import stored_as_v1beta1
 from ktui.wire.envelope import MAGIC
 from ktui.wire.fieldwriters import write_message
+from ktui.wire.jsonvalue import stored_as_v1beta1
 from ktui.wire.pb import CodecError, put_bytes, unknown_kind
 from ktui.wire.scalars import describe
 from ktui.wire.schema import message_of

@@ -15,17 +15,18 @@ import msgspec
 from ktui.wire.envelope import MAGIC, open_value
 from ktui.wire.jsontext import GO_UTF8
 from ktui.wire.pb import TRUNCATED, CodecError, put_bytes, unknown_kind, varint
-from ktui.wire.scanned import (
+from ktui.wire.scanpb import (
     Path,
+    ProtobufScan,
     Scanned,
     Selectable,
     SharedLabels,
     SharedStrings,
     as_selected,
     combined,
+    compile_scan,
     selectable_of,
 )
-from ktui.wire.scanpb import ProtobufScan, compile_scan
 from ktui.wire.schema import BYTES, VARINT, fields, message_of
 
 if TYPE_CHECKING:

@@ -36,11 +36,7 @@ READ_DEFAULTS = {
 JSON_ZERO_VALUES: dict[str, dict[str, Any]] = {
     "CustomResourceDefinition": {
         "spec": {"group": "", "names": {"plural": "", "kind": ""}, "scope": "", "versions": None},
-        "status": {
-            "conditions": None,
-            "acceptedNames": {"plural": "", "kind": ""},
-            "storedVersions": None,
-        },
+        "status": {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None},
     },
     "APIService": {"spec": {"groupPriorityMinimum": 0, "versionPriority": 0}, "status": {}},
 }

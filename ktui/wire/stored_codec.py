@@ -7,18 +7,19 @@ from typing import Any
 
 import msgspec
 
-from ktui.kube.resources import Resource
-from ktui.wire.codec import Codec, encode_object
+from ktui.wire import encode, gotypes
+from ktui.wire.codec import Codec
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import MAGIC
-from ktui.wire.gotypes import clear_nulls, go_mismatch, unknown_fields
 from ktui.wire.pb import CodecError, put_bytes, put_varint, unknown_kind
 from ktui.wire.schema import META, message_of
 
 STATUS = "meta.v1.Status"
 LIST_META = "meta.v1.ListMeta"
 
-_TAIL = b"\x1a\0\x22\0"
+LIST_TAIL = b"\x1a\0\x22\0"
+"""The part of a List after its last item."""
+ITEM = 2  # the field of a List's items
 
 
 def metadata_of_json(metadata: dict[str, Any]) -> bytes:
@@ -26,22 +27,12 @@ def metadata_of_json(metadata: dict[str, Any]) -> bytes:
     return put_bytes(1, encode_message(META, metadata))
 
 
-def item_field(message: bytes) -> bytes:
-    """Return an object's message as an item of its List."""
-    return put_bytes(2, message)
-
-
 def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
-    """Return a List up to its first item; `item_bytes` is the size of all `item_field`s."""
+    """Return a List up to its first item; `item_bytes` is the size of all items together."""
     type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
     list_meta = put_bytes(1, encode_message(LIST_META, metadata))
     size = put_varint(len(list_meta) + item_bytes)
     return MAGIC + put_bytes(1, type_meta) + b"\x12" + size + list_meta
-
-
-def list_tail() -> bytes:
-    """Return the part of a List after its last item."""
-    return _TAIL
 
 
 def watch_frame(event_type: str, document: bytes) -> bytes:
@@ -60,6 +51,10 @@ class Messages:
     of its objects. All methods raise CodecError for invalid input.
     """
 
+    list_head = staticmethod(list_head)
+    list_tail = LIST_TAIL
+    frame = staticmethod(watch_frame)
+
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
 
@@ -69,7 +64,7 @@ class Messages:
 
     def item(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
         """Return a stored object as an item of a List."""
-        return item_field(self._message(raw, rv, api_version, kind))
+        return put_bytes(ITEM, self._message(raw, rv, api_version, kind))
 
     def document(self, document: bytes) -> bytes:
         """Return a JSON object (a Status, a bookmark, a PartialObjectMetadata) as a complete response."""
@@ -81,19 +76,7 @@ class Messages:
 
     def partial_item(self, document: bytes) -> bytes:
         """Return the JSON of a PartialObjectMetadata as an item of a List."""
-        metadata = msgspec.json.decode(document).get("metadata") or {}
-        return item_field(metadata_of_json(metadata))
-
-    def list_head(self, api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
-        """Return a List up to its first item; `item_bytes` is the size of all items together."""
-        return list_head(api_version, kind, metadata, item_bytes)
-
-    def list_tail(self) -> bytes:
-        return list_tail()
-
-    def frame(self, event_type: str, answer: bytes) -> bytes:
-        """Return one event of a WATCH, with a complete response as its object."""
-        return watch_frame(event_type, answer)
+        return put_bytes(ITEM, metadata_of_json(msgspec.json.decode(document).get("metadata") or {}))
 
     def _message(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
         if raw.startswith(MAGIC):
@@ -142,25 +125,15 @@ class StoredCodec(Codec):
         """The same codec for protobuf responses."""
         return Messages(self)
 
-    def encode_object(self, obj: dict[str, Any], resource: Resource) -> bytes:
-        """Return the stored form of an object; CodecError names the JSON path that does not fit."""
-        return encode_object(obj, resource)
+    encode_object = staticmethod(encode.encode_object)
+    go_mismatch = staticmethod(gotypes.go_mismatch)
+    clear_nulls = staticmethod(gotypes.clear_nulls)
 
-    def knows(self, api_version: str, kind: str) -> bool:
+    @staticmethod
+    def knows(api_version: str, kind: str) -> bool:
         """Return True if there is a message for the kind."""
         return message_of(api_version, kind) is not None
 
-    def go_mismatch(self, obj: dict[str, Any], api_version: str, kind: str) -> str:
-        """Return Go's JSON decoding error for the first member of a wrong type, "" if there is none."""
-        return go_mismatch(obj, api_version, kind)
-
     def unknown_fields(self, obj: dict[str, Any], api_version: str, kind: str) -> list[str]:
         """Paths of the fields that this release's type does not have, in the order of the object."""
-        return unknown_fields(obj, api_version, kind, self.release)
-
-    def clear_nulls(self, obj: dict[str, Any], api_version: str, kind: str) -> None:
-        """Remove nulls as Go's decoder treats them: a member counts as missing, an item as empty.
-
-        In place.
-        """
-        clear_nulls(obj, api_version, kind)
+        return gotypes.unknown_fields(obj, api_version, kind, self.release)

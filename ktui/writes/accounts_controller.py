@@ -41,11 +41,7 @@ class AccountsController(ServerController):
     def __init__(self, registry: Registry, root_ca: str) -> None:
         self._root_ca = root_ca
         self._wanted: dict[str, Obj] = {
-            "serviceaccounts": {
-                "apiVersion": "v1",
-                "kind": "ServiceAccount",
-                "metadata": {"name": DEFAULT},
-            },
+            "serviceaccounts": {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": DEFAULT}},
             "configmaps": {
                 "apiVersion": "v1",
                 "kind": "ConfigMap",

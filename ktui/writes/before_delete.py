@@ -6,9 +6,8 @@ import datetime
 from enum import Enum
 
 from ktui.kube.json_trees import Obj
-from ktui.writes.conditions import set_condition
 from ktui.writes.definitions import CLEANUP
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
 from ktui.writes.options import DeleteOptions
 from ktui.writes.strategies import ORPHANS, WITHOUT_DEPENDENTS
 

@@ -28,8 +28,7 @@ from ktui.writes.objectmeta import (
 from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import change_errors, has_changed, object_errors
-from ktui.writes.validation.statuses import status_errors
+from ktui.writes.validation.objects import change_errors, has_changed, object_errors, status_errors
 from ktui.writes.validation.updates import pods, services
 
 # Metadata that only the server sets; values from clients are ignored.

@@ -7,13 +7,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import (
-    StatusError,
-    bad_request,
-    bare_error,
-    created,
-    unmet_in_storage,
-)
+from ktui.kube.status import StatusError, bad_request, bare_error, created, unmet_in_storage
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body

@@ -310,11 +310,7 @@ _BY_KIND: dict[str, Table] = {
     "LimitRange": (("spec.limits[]", _limit),),
     "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),
     "Namespace": (("metadata", _namespace), ("spec!", ()), ("status!.phase", "Active")),
-    "NetworkPolicy": (
-        ("spec!", _policy_types),
-        ("spec.ingress[]", _PROTOCOL),
-        ("spec.egress[]", _PROTOCOL),
-    ),
+    "NetworkPolicy": (("spec!", _policy_types), ("spec.ingress[]", _PROTOCOL), ("spec.egress[]", _PROTOCOL)),
     "Node": (("spec!", _either("podCIDR", "podCIDRs")), ("status!", _allocatable)),
     "PersistentVolume": (
         *_CLAIM,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ktui.kube.json_trees import Obj
-from ktui.writes.conditions import set_condition
+from ktui.writes.objectmeta import set_condition
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 

@@ -18,23 +18,20 @@ from ktui.kube.resources import BUILTIN, Resource, builtin
 from ktui.kube.status import ignoring_not_found
 from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
-from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
-from ktui.writes.conditions import set_condition
 from ktui.writes.definitions import CLEANUP, accept_names
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
 from ktui.writes.options import DeleteOptions
 from ktui.writes.own_objects import MANAGER, create_own
-from ktui.writes.server_controller import DELETED, Key, ServerController
+from ktui.writes.server_controller import DELETED, Key, ServerController, pages
 
 log = logging.getLogger(__name__)
 
 
 RETRY_SECONDS = 1.0  # while objects with finalizers remain
-PAGE = 500
 DEFINITIONS = builtin("apiextensions.k8s.io", "customresourcedefinitions")
 API_SERVICES = builtin("apiregistration.k8s.io", "apiservices")
 
@@ -164,15 +161,11 @@ class DefinitionController(ServerController):
 
     async def _delete_objects(self, resource: Resource) -> int:
         """Delete every object; return how many remain."""
-        store = self.registry.uncached_store(resource)
-        remaining, start = 0, ""
-        while True:
-            page = await store.list(StoreListRequest(limit=PAGE, start_key=start))
-            for obj in page.objects:
+        store, remaining = self.registry.uncached_store(resource), 0
+        async for objects in pages(store):
+            for obj in objects:
                 remaining += not await _deleted(store, obj)
-            start = page.next_start
-            if not start:
-                return remaining
+        return remaining
 
 
 async def _deleted(store: Store, obj: StoredObject) -> bool:

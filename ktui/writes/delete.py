@@ -13,13 +13,7 @@ from ktui.cacher.cacher_requests import ListAnswer, ListRequest
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_list_options, read_list, read_shards
 from ktui.kube.resources import Resource
-from ktui.kube.status import (
-    forbidden,
-    ignoring_not_found,
-    precondition_failed,
-    precondition_unmet,
-    success,
-)
+from ktui.kube.status import forbidden, ignoring_not_found, precondition_failed, precondition_unmet, success
 from ktui.kube.versions import Behaviour
 from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
@@ -29,10 +23,10 @@ from ktui.writes.admission.unenforced import check_webhooks
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.decoding.body import SentBody
 from ktui.writes.decoding.typed_objects import warn
-from ktui.writes.guaranteed_update import in_version
 from ktui.writes.options import DeleteOptions, delete_options
 from ktui.writes.service_allocation import release
 from ktui.writes.strategies import DELETED_OBJECT_ANSWERED
+from ktui.writes.update import in_version
 
 JOB_PODS_STAY = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "

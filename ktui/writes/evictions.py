@@ -25,10 +25,9 @@ from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
-from ktui.writes.conditions import set_condition
 from ktui.writes.delete import check_preconditions, delete, rv_in_success
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
 from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
 
 Budget = Obj

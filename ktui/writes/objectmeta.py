@@ -1,4 +1,4 @@
-"""Validate metadata other than names and labels: annotations, owners, finalizers."""
+"""Metadata of objects: set and validate it; conditions of a status."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid,
-    invalid_object,
-    limited,
-    required,
-    too_long,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
@@ -263,3 +255,22 @@ def _label_errors(labels: Obj) -> Iterator[FieldError]:
             yield invalid("metadata.labels", key, fault)
         for fault in label_value_faults(str(value)):
             yield invalid("metadata.labels", value, fault)
+
+
+def set_condition(obj: Obj, kind: str, status: str, reason: str, message: str = "", **more: object) -> None:
+    """Set a condition, whose time changes with its status. The object gets a new status."""
+    stored = dict(obj.get("status") or {})
+    conditions = list(stored.get("conditions") or [])
+    before: Obj = next((c for c in conditions if c.get("type") == kind), {})
+    since = before.get("lastTransitionTime") if before.get("status") == status else None
+    new = {
+        **before,
+        "type": kind,
+        "status": status,
+        "lastTransitionTime": since or timestamp(),
+        "reason": reason,
+        "message": message,
+        **more,
+    }
+    stored["conditions"] = [new if c is before else c for c in conditions] + ([] if before else [new])
+    obj["status"] = stored

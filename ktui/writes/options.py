@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ktui.apiserver.http.request import Request
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid,
-    invalid_object,
-    not_supported,
-    too_long,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, not_supported, too_long
 from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.json_trees import Obj
 from ktui.kube.status import bad_request

@@ -18,7 +18,6 @@ from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
 from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, json_type
 from ktui.writes.decoding.typed_objects import undeclared
-from ktui.writes.guaranteed_update import Change, apply_change, context_of
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.nodes import root_of
 from ktui.writes.managedfields.typed_config import list_faults, type_faults
@@ -33,6 +32,7 @@ from ktui.writes.patches.patch_documents import (
     patch_type,
     patched,
 )
+from ktui.writes.update import Change, apply_change, context_of
 
 
 async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:

@@ -95,14 +95,7 @@ async def _change(
         if new != old:
             metadata = metadata_of(new)
             metadata["generation"] = int(metadata.get("generation", 0)) + 1
-        track_update(
-            old,
-            new,
-            manager=options.field_manager,
-            time="",
-            resource=resource,
-            subresource="scale",
-        )
+        track_update(old, new, manager=options.field_manager, time="", resource=resource, subresource="scale")
         return new
 
     call.writes()

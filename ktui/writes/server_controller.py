@@ -11,7 +11,7 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -21,19 +21,19 @@ from ktui.cacher.watch_events import OutEvent
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, ignoring_not_found
+from ktui.kube.status import StatusError
 from ktui.storage.objects import EVERYTHING, StoredObject
 from ktui.storage.store import Store
-from ktui.storage.writer import NoWrite
+from ktui.storage.store_requests import StoreListRequest
 from ktui.supervision import stop
 from ktui.telemetry.off_loop import Slices
-from ktui.writes.objectmeta import metadata_of
 
 log = logging.getLogger(__name__)
 
 Key = tuple[str, ...]
 """Names that say what to reconcile, such as resource, namespace and name."""
 LISTED, DELETED = "LISTED", "DELETED"
+PAGE = 500
 FIRST_BACKOFF, MOST_BACKOFF = 1.0, 60.0  # seconds until a key whose reconciliation failed comes back
 
 
@@ -162,17 +162,11 @@ class ServerController(ABC):
                 self._busy.discard(key)
 
 
-async def release(
-    store: Store, namespace: str, name: str, finalizers: Collection[str], is_held: Callable[[Obj], bool]
-) -> None:
-    """Remove these finalizers from an object that is held; it is deleted if it has no others."""
-
-    def released(old: Obj) -> Obj | None:
-        if not is_held(old):
-            raise NoWrite
-        metadata = dict(metadata_of(old))
-        metadata["finalizers"] = [kept for kept in metadata["finalizers"] if kept not in finalizers]
-        return {**old, "metadata": metadata} if metadata["finalizers"] else None
-
-    with ignoring_not_found():
-        await store.update(namespace or None, name, released)
+async def pages(store: Store, namespace: str | None = None) -> AsyncIterator[Sequence[StoredObject]]:
+    """Yield the objects of a resource, or of a namespace, page by page."""
+    start = ""
+    while True:
+        page = await store.list(StoreListRequest(namespace, limit=PAGE, start_key=start))
+        yield page.objects
+        if not (start := page.next_start):
+            return

@@ -49,7 +49,7 @@ class Message:
         return self.whole_head(metadata, 0)
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
-        return self._messages.list_tail()
+        return self._messages.list_tail
 
     def item(self, obj: StoredObject) -> Sequence[Piece]:
         layout = obj.layout() if self._spliced else None

@@ -31,11 +31,9 @@ from ktui.supervision import stop
 from ktui.telemetry.bus import Bus
 from ktui.writes.accounts_controller import AccountsController
 from ktui.writes.definitions_controller import DefinitionController
-from ktui.writes.dependents_controller import DependentsController
-from ktui.writes.namespace_controller import NamespaceController
+from ktui.writes.deletion_controllers import DependentsController, NamespaceController, StorageProtection
 from ktui.writes.quota_controller import QuotaController
 from ktui.writes.server_controller import ServerController
-from ktui.writes.storage_protection import StorageProtection
 
 log = logging.getLogger(__name__)
 

@@ -6,9 +6,19 @@ from ktui.kube import status
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import parse_rv
-from ktui.kube.routing.plan import Consistency, EtcdOp, Plan, Source, Wait
+from ktui.kube.routing.plan import (
+    CACHER_GET,
+    ETCD,
+    STORE_GET,
+    WATCH_CACHE,
+    Consistency,
+    EtcdOp,
+    Plan,
+    Source,
+    Trace,
+    Wait,
+)
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import CACHER_GET, ETCD, STORE_GET, WATCH_CACHE, Trace
 from ktui.kube.versions import Behaviour
 
 

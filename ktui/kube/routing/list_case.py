@@ -6,9 +6,8 @@ from ktui.kube.listoptions import ListOptions, validate_list
 from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import ListParameters, TokenState, parse_rv
-from ktui.kube.routing.plan import EtcdOp, Plan, Source, Wait
+from ktui.kube.routing.plan import API_VALIDATION, EtcdOp, Plan, Source, Trace, Wait
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import API_VALIDATION, Trace
 from ktui.kube.status import StatusError, continue_with_resource_version
 from ktui.kube.versions import Behaviour
 

@@ -6,9 +6,19 @@ from ktui.kube import status
 from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import ListCase, Reasons
 from ktui.kube.routing.list_from_etcd import from_etcd
-from ktui.kube.routing.plan import PROBED, Consistency, EtcdOp, Fallback, ListRevision, Plan, Source, Wait
+from ktui.kube.routing.plan import (
+    GET_LIST,
+    PROBED,
+    WATCH_CACHE,
+    Consistency,
+    EtcdOp,
+    Fallback,
+    ListRevision,
+    Plan,
+    Source,
+    Wait,
+)
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import GET_LIST, WATCH_CACHE
 
 
 def not_ready(case: ListCase) -> Plan | None:

@@ -6,9 +6,8 @@ from ktui.kube import status
 from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import EXACT, ListCase, Reasons, rejected_by_storage
 from ktui.kube.routing.parameters import MAX_REVISION
-from ktui.kube.routing.plan import Consistency, EtcdOp, ListRevision, Plan, Source
+from ktui.kube.routing.plan import ETCD, SHOULD_STREAM, Consistency, EtcdOp, ListRevision, Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import ETCD, SHOULD_STREAM
 from ktui.kube.versions import Behaviour
 
 

@@ -7,9 +7,8 @@ from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, rejected_by_api, rejected_by_storage
 from ktui.kube.routing.list_from_etcd import from_etcd
 from ktui.kube.routing.parameters import ListParameters
-from ktui.kube.routing.plan import Plan, Source
+from ktui.kube.routing.plan import GET_LIST, SHOULD_DELEGATE, STORE_LIST, Plan, Source
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import GET_LIST, SHOULD_DELEGATE, STORE_LIST
 from ktui.kube.versions import Behaviour
 
 

@@ -11,10 +11,9 @@ from ktui.kube.listoptions import read_shards
 from ktui.kube.routing import decide_get, decide_list, decide_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import NAME, list_parameters, watch_parameters
-from ktui.kube.routing.plan import Plan, Source
+from ktui.kube.routing.plan import API_VALIDATION, Plan, Source, Trace
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.request import ReadRequest
-from ktui.kube.routing.trace import API_VALIDATION, Trace
 from ktui.kube.seats import ListWork, SeatRange
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour

@@ -8,9 +8,20 @@ from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN
 from ktui.kube.routing.parameters import MAX_REVISION, WatchParameters, parse_rv
-from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Wait
+from ktui.kube.routing.plan import (
+    API_VALIDATION,
+    CACHER_WATCH,
+    ETCD,
+    PROBED,
+    STORE_WATCH,
+    WATCH_CACHE,
+    EtcdOp,
+    Plan,
+    Source,
+    Trace,
+    Wait,
+)
 from ktui.kube.routing.predicates import Predicate
-from ktui.kube.routing.trace import API_VALIDATION, CACHER_WATCH, ETCD, STORE_WATCH, WATCH_CACHE, Trace
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 

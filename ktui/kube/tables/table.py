@@ -160,10 +160,7 @@ def _age_text(seconds: int) -> bytes:
     return to_json(human_duration(seconds))[1:-1]
 
 
-_COMPLETED = {
-    "Succeeded": "The pod has completed successfully.",
-    "Failed": "The pod failed.",
-}
+_COMPLETED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
 
 
 def table_columns(resource: Resource) -> list[dict[str, Any]]:

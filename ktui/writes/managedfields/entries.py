@@ -37,13 +37,7 @@ def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
 
 
 def track_update(
-    old: Obj | None,
-    new: Obj,
-    *,
-    manager: str,
-    time: str,
-    resource: Resource,
-    subresource: str = "",
+    old: Obj | None, new: Obj, *, manager: str, time: str, resource: Resource, subresource: str = ""
 ) -> None:
     """Set `new`'s managedFields to their state after `manager` changed `old` (None: created) to it.
 

@@ -1,11 +1,16 @@
-"""Validate an object by the table of its kind, and its changes. Not all of upstream's rules are here."""
+"""Validate an object by the table of its kind, its changes, and its status, which controllers write.
+
+Not all of upstream's rules are here.
+"""
 
 from __future__ import annotations
 
 import base64
 import functools
+from collections.abc import Iterator
+from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_object
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object, limited, required
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
@@ -13,7 +18,7 @@ from ktui.writes.validation.selectors import generated_selector_errors
 from ktui.writes.validation.updates import definitions, services
 from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.values import cluster, flow_control, networks, pods, policies, storage, workloads
-from ktui.writes.validation.values.checks import Row, RuleTree, below, table_of
+from ktui.writes.validation.values.checks import Row, RuleTree, below, counts, table_of
 
 _WEBHOOKS = "admissionregistration.k8s.io"
 _ROWS: dict[str, tuple[Row, ...]] = {
@@ -128,3 +133,91 @@ def _tls_secret(secret: Obj) -> list[str]:
         if PEM not in base64.b64decode(data.get(name) or ""):
             return [f"tls: failed to find any PEM data in {what} input"]
     return []
+
+
+DAEMONS = (
+    "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
+    "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
+)  # fmt: skip
+PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
+
+
+def _counts(*names: str) -> tuple[Row, ...]:
+    return below("status", counts(*names))
+
+
+def _parts(status: Obj) -> Iterator[FieldError]:
+    """No more replicas are ready, updated … than there are."""
+    for name in PARTS:
+        if (number := status.get(name) or 0) > (status.get("replicas") or 0):
+            yield invalid(f".{name}", number, "cannot be greater than status.replicas")
+    if (number := status.get("availableReplicas") or 0) > (status.get("readyReplicas") or 0):
+        yield invalid(".availableReplicas", number, "cannot be greater than readyReplicas")
+
+
+@limited
+def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
+    """Yield the errors of a Job's status. How it has ended is checked only if that changes."""
+    status = _status(obj)
+    true = _true(status)
+    yield from _JOB.errors(obj)
+    if _end(status) == _end(_status(old)):
+        return
+    if "Complete" in true and "Failed" in true:
+        yield _conditions("cannot set both Complete=True and Failed=True conditions")
+    if "Complete" in true and not status.get("completionTime"):
+        yield required("status.completionTime", "completionTime is required for Complete jobs")
+    for ends, first in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
+        if ends in true and first not in true:
+            yield _conditions(f"cannot set {ends}=True condition without the {first}=true condition")
+    if true & {"Complete", "Failed"} and not status.get("startTime"):
+        yield required("status.startTime", "startTime is required for finished job")
+
+
+def _true(status: Obj) -> set[Any]:
+    return {each.get("type") for each in status.get("conditions") or [] if each.get("status") == "True"}
+
+
+def _end(status: Obj) -> tuple[Any, ...]:
+    met = _true(status) & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
+    return met, status.get("startTime"), status.get("completionTime")
+
+
+def _conditions(why: str) -> FieldError:
+    """Return the error of a Job's conditions, which upstream does not show."""
+    return FieldError("status.conditions", "FieldValueInvalid", f"Invalid value: {why}")
+
+
+def _namespace(obj: Obj) -> Iterator[FieldError]:
+    phase, going = _status(obj).get("phase") or "Active", (obj.get("metadata") or {}).get("deletionTimestamp")
+    if going and phase != "Terminating":
+        why = "may only be 'Terminating' if `deletionTimestamp` is not empty"
+        yield invalid("status.Phase", phase, why)
+    elif not going and phase != "Active":
+        yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
+
+
+def _status(obj: Obj) -> Obj:
+    status: Obj = obj.get("status") or {}
+    return status
+
+
+_REPLICAS = table_of(
+    *_counts("replicas", *PARTS, "observedGeneration", "collisionCount"), ("status$", _parts)
+)
+_JOB = table_of(*_counts("active", "ready", "succeeded", "failed", "terminating"))
+_TABLES = {
+    "daemonsets.apps": table_of(*_counts(*DAEMONS)),
+    "namespaces": table_of(("", _namespace)),
+    **dict.fromkeys(
+        ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps"), _REPLICAS
+    ),
+}
+
+
+def status_errors(resource: str, obj: Obj, old: Obj) -> list[FieldError]:
+    """Return the errors of a status that replaces that of `old`; only some kinds have rules."""
+    if resource == "jobs.batch":
+        return _job(obj, old)
+    table = _TABLES.get(resource)
+    return table.errors(obj) if table is not None else []

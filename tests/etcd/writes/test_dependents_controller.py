@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ktui.writes.dependents_controller import DependentsController
+from ktui.writes.deletion_controllers import DependentsController
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]

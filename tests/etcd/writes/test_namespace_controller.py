@@ -10,7 +10,7 @@ import pytest
 
 from ktui.kube.resources import builtin
 from ktui.telemetry.meter import yield_to_loop
-from ktui.writes.namespace_controller import NamespaceController
+from ktui.writes.deletion_controllers import NamespaceController
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]

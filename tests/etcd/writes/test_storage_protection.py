@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ktui.writes.storage_protection import StorageProtection
+from ktui.writes.deletion_controllers import StorageProtection
 from tests.etcd.apiserver.conftest import Api
 
 pytestmark = [pytest.mark.etcd, pytest.mark.anyio]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ktui.wire.codec import codec_for
-from ktui.wire.managed_fields import document_without, metadata_without, without_managed_fields
 from ktui.wire.pb import CodecError
+from ktui.wire.stored_edits import document_without, metadata_without, without_managed_fields
 
 from .corpus import golden
 

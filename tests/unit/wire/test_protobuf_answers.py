@@ -13,7 +13,7 @@ from ktui.wire import stored_codec
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import open_value
-from ktui.wire.pb import CodecError, walk
+from ktui.wire.pb import CodecError, put_bytes, walk
 from ktui.wire.pieces import with_resource_version
 from ktui.wire.stored_codec import Messages
 
@@ -63,10 +63,10 @@ def test_json_has_no_message() -> None:
 
 def test_a_list_is_its_items_in_an_envelope() -> None:
     raw = encode_object({"metadata": {"name": "a"}}, CONFIG_MAPS)
-    items = [stored_codec.item_field(CODEC.message(raw, rv)) for rv in (1, 300)]
+    items = [put_bytes(stored_codec.ITEM, CODEC.message(raw, rv)) for rv in (1, 300)]
     metadata = {"resourceVersion": "9", "continue": "x", "remainingItemCount": 4}
     head = stored_codec.list_head("v1", "ConfigMapList", metadata, sum(map(len, items)))
-    envelope = open_value(head + b"".join(items) + stored_codec.list_tail())
+    envelope = open_value(head + b"".join(items) + stored_codec.LIST_TAIL)
     assert (envelope.api_version, envelope.kind) == ("v1", "ConfigMapList")
     fields = [(number, value) for number, _, value in walk(envelope.body)]
     assert [number for number, _ in fields] == [1, 2, 2]

@@ -8,8 +8,7 @@ import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.writes.admission.unenforced import unenforced
-from ktui.writes.validation.objects import object_errors, object_warnings
-from ktui.writes.validation.statuses import status_errors
+from ktui.writes.validation.objects import object_errors, object_warnings, status_errors
 
 Obj = dict[str, Any]
 CONTAINER = {"name": "main", "image": "nginx"}

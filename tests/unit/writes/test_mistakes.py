@@ -15,7 +15,7 @@ from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import fill_new, validate_metadata
 from ktui.writes.validation.objects import object_errors, validate_new
-from ktui.writes.validation.values.schedules import schedule_fault, time_zone
+from ktui.writes.validation.values.workloads import schedule_fault, time_zone
 from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
 
 Obj = dict[str, Any]

@@ -21,12 +21,7 @@ from ktui.kube.tables.object_fields import (
 )
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-_SHORT = {
-    "ReadWriteOnce": "RWO",
-    "ReadOnlyMany": "ROX",
-    "ReadWriteMany": "RWX",
-    "ReadWriteOncePod": "RWOP",
-}
+_SHORT = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
 def access_modes(modes: Iterable[str]) -> str:

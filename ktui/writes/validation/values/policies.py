@@ -280,7 +280,4 @@ def _bounds(limit: Obj) -> Iterator[FieldError]:
             yield invalid(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")
 
 
-LIMIT_RANGE: tuple[Row, ...] = (
-    ("spec.limits", unique("type")),
-    ("spec.limits[]", _limit),
-)
+LIMIT_RANGE: tuple[Row, ...] = (("spec.limits", unique("type")), ("spec.limits[]", _limit))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ktui.kube.quantity import amount
-from ktui.writes.validation.updates import update_errors
+from ktui.writes.validation.updates.kinds import update_errors
 
 SEALED = "Forbidden: field is immutable when `immutable` is set"
 STATEFUL_SET = (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.writes.validation.updates import update_errors
+from ktui.writes.validation.updates.kinds import update_errors
 
 OTHERS = (
     "Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"

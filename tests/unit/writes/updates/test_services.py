@@ -8,7 +8,8 @@ import pytest
 
 from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.objects import value_errors
-from ktui.writes.validation.updates import pods, services, update_errors
+from ktui.writes.validation.updates import pods, services
+from ktui.writes.validation.updates.kinds import update_errors
 
 ADDRESS = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}
 DUAL = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1", "fd00::1"], "ipFamilies": ["IPv4", "IPv6"]}
