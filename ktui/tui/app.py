@@ -25,6 +25,7 @@ from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
+from ktui.tui.screen_bases.first_screen import FirstScreen
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
@@ -176,6 +177,8 @@ class KtuiApp(ReplayActions):
             return not isinstance(self.focused, Input)  # in an input `:` is a character
         if action == "come_back":
             return self._escape_ends_jump
+        if action == "command_palette":
+            return not isinstance(self.screen, FirstScreen)  # which the next one replaces
         return (
             self.intake.replays if action.startswith("replay_") else super().check_action(action, parameters)
         )

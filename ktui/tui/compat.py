@@ -166,3 +166,8 @@ class WholeScreen(Screen[None]):
         if not self._seen_before:
             self._seen_before = True
             self.post_message(self.Seen())
+
+    async def replace_by(self, screen: Screen[Any]) -> None:
+        """Textual's `switch_screen`, also for a mode's first screen, which has no callback to drop."""
+        self._push_result_callback(self, None)
+        await self.app.switch_screen(screen)

@@ -9,6 +9,8 @@ from textual._wait import wait_for_idle
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
 
+from ktui.tui.screen_bases.first_screen import FirstScreen
+
 FRAME = 0.02  # seconds: what a timer does by then (the next picture, the next step of a table) is waited for
 MOST = 100  # frames: a timer that never rests is not waited for
 
@@ -35,9 +37,14 @@ def _quiet(loop: Any) -> bool:
 async def until_handled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """Textual's `Pilot._wait_for_screen`: the screen's widgets have handled all messages that they have now.
 
-    That one sends a message to each widget; here only those get one that do not wait for their next.
+    That one sends a message to each widget; here only those get one that do not wait for their next, and the
+    screen is that of the app's mode, which follows the one of the first frame.
     False if an exception has ended the app before.
     """
+    while pilot.app.screen_stack and isinstance(pilot.app.screen, FirstScreen):
+        if pilot.app._exception_event.is_set():
+            return False
+        await asyncio.sleep(0)
     if not pilot.app.screen_stack:
         return False
     pumps = (pilot.app, *pilot.app.screen.walk_children(with_self=True))

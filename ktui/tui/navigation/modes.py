@@ -9,6 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ktui.tui.compat import running_app
+
 
 class Mode(Struct, frozen=True):
     """One screen, imported when it is first opened."""
@@ -21,13 +23,19 @@ class Mode(Struct, frozen=True):
     aliases: tuple[str, ...] = ()
 
     def load(self) -> Callable[[], Any]:
-        """Return a function that imports and makes the screen."""
+        """Return a function that makes the screen; for an app without any, the one of its first frame."""
 
         def make() -> Any:
             folder, _, name = self.factory.partition(":")
             return getattr(import_module(f"ktui.tui.{folder}.screen"), name)()
 
-        return make
+        def make_or_first() -> Any:
+            from ktui.tui.screen_bases.first_screen import FirstScreen  # it imports this module
+
+            app = running_app()
+            return make() if app is None or app.screen_stack else FirstScreen(self.title, make)
+
+        return make_or_first
 
 
 MODES = (

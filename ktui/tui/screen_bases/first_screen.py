@@ -1,0 +1,65 @@
+"""The first frame: header, banner and footer, while the first mode's screen is imported and composed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.events import Key, Paste
+from textual.screen import Screen
+
+from ktui.tui.compat import WholeScreen
+from ktui.tui.dashboard import Dashboard
+from ktui.tui.widgets.banner import Banner
+from ktui.tui.widgets.header import HeaderBar
+from ktui.tui.widgets.key_bar import KeyBar
+from ktui.tui.widgets.panel import Area
+
+
+class FirstScreen(WholeScreen):
+    """Stands where the app's first screen will, until its own frame is on the terminal.
+
+    Keys that come before are for that screen.
+    """
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, title: str, make: Callable[[], Screen[None]]) -> None:
+        super().__init__()
+        self._title = title  # of the mode
+        self._make = make
+        self._typed: list[Key | Paste] = []
+
+    def compose(self) -> ComposeResult:
+        yield HeaderBar()
+        with Area(id="body"):
+            yield Banner()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        app = cast(Dashboard, self.app)
+        self.query_one(HeaderBar).show_state(
+            app.state, app.link, app.paused, app.intake.sign(), (self._title,)
+        )
+        self.query_one(Banner).show_link(app.state, app.link, app.story_text)
+
+    def on_key(self, event: Key) -> None:
+        event.stop()
+        self._typed.append(Key(event.key, event.character))
+
+    def on_paste(self, event: Paste) -> None:
+        event.stop()
+        self._typed.append(Paste(event.text))
+
+    @on(WholeScreen.Seen)
+    def _open(self, event: WholeScreen.Seen) -> None:
+        event.stop()  # the app begins to read telemetry with the next screen's
+        self.app.call_later(self._open_next)
+
+    async def _open_next(self) -> None:
+        app = self.app
+        await self.replace_by(self._make())
+        for event in self._typed:
+            app.post_message(event)
