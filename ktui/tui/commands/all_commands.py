@@ -8,13 +8,13 @@ from functools import partial
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from ktui.core.references import Place, Read, read_selection
-from ktui.kube.routing.request import RequestError
-from ktui.tui.commands.command import Candidate, Command, Suggestion
+from ktui.tui.commands.command import Candidate, Command
 from ktui.tui.commands.place_commands import key_or_prefix, mode_commands, resource_commands
 from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
 from ktui.tui.navigation.related import related_places
+from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 SHOWN = 8  # suggestions
@@ -46,7 +46,7 @@ class Commands:
         if not word:
             return ""
         if self.whole and word.startswith("/"):
-            return _open_path(app, text.strip())
+            return _PATH.run(app, text.strip())
         command = self.find(app, word)
         if command is None:
             return self._unknown(word)
@@ -111,18 +111,14 @@ def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[S
     return [Suggestion(f"{word} {item.text}", item.about) for item in (*begun, *inside)[:SHOWN]]
 
 
-def _open_path(app: Dashboard, text: str) -> str:
-    """Open a key of etcd, or else a request's path. Return an error, "" if there is none."""
+def _open_path(app: Dashboard, text: str) -> None:
+    """Open a key of etcd, or else a request's path. Raises RequestError."""
     root = app.state.server.etcd_prefix if app.state.server is not None else "/registry"
-    if text.startswith(f"{root.rstrip('/')}/"):
-        app.go_to(Place("etcd", key_or_prefix(text)))
-        return ""
-    try:
-        selection = read_selection(text)
-    except RequestError as error:
-        return str(error)
-    app.go_to(Place("versions", Read(selection)))
-    return ""
+    is_key = text.startswith(f"{root.rstrip('/')}/")
+    app.go_to(Place("etcd", key_or_prefix(text)) if is_key else Place("versions", Read(read_selection(text))))
+
+
+_PATH = Command("/", "open a key or a request's path", _open_path)
 
 
 COMMANDS = Commands([*mode_commands((*MODES, OWN_FLOW)), *ACTIONS, *SETTINGS, *RECORDING])

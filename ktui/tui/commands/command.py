@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from ktui.contract.recording import RecordingError
+from ktui.core.table.filter import FilterError
+from ktui.kube.routing.request import RequestError
+from ktui.kube.versions import BehaviourError
 from ktui.tui.dashboard import Dashboard
+
+
+class CommandError(ValueError):
+    """A command cannot be run: one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +24,7 @@ class Candidate:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A whole line, suggested; `more` is True if something must follow it."""
-
-    text: str
-    about: str
-    more: bool = False
-
-
-Run = Callable[[Dashboard, str], str]
+Action = Callable[[Dashboard, str], str | None]
 Candidates = Callable[[Dashboard], Iterable[Candidate]]
 
 
@@ -36,7 +35,7 @@ def nothing(app: Dashboard) -> Iterable[Candidate]:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` takes the argument and returns an error, "" if there is none.
+    """`action` takes the argument; it returns or raises what is wrong.
 
     `argument` is the argument's name in the help (`NAME`), "" for a command without one; `needed`
     makes it mandatory. `title` is the name in the palette, "" to leave the command out there.
@@ -44,7 +43,7 @@ class Command:
 
     word: str
     about: str
-    run: Run
+    action: Action
     argument: str = ""
     needed: bool = False
     candidates: Candidates = nothing
@@ -60,12 +59,18 @@ class Command:
         """`theme NAME`, `pods`: the word and the argument's name."""
         return f"{self.word} {self.argument}".rstrip()
 
+    def run(self, app: Dashboard, rest: str) -> str:
+        """Run the command with an argument. Return an error, "" if there is none."""
+        try:
+            return self.action(app, rest) or ""
+        except (CommandError, BehaviourError, FilterError, RecordingError, RequestError) as error:
+            return str(error)
 
-def act(action: str) -> Run:
-    """Return a `run` that does what a key's action does."""
 
-    def run(app: Dashboard, rest: str) -> str:
+def act(action: str) -> Action:
+    """Return the action of a key."""
+
+    def run(app: Dashboard, rest: str) -> None:
         app.call_later(app.run_action, action)
-        return ""
 
     return run

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 
 from ktui.core.format import integer, short_count
 from ktui.core.references import (
@@ -19,63 +21,45 @@ from ktui.core.references import (
 from ktui.core.request_view import request_text
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
-from ktui.kube.routing.request import RequestError
-from ktui.tui.commands.command import Candidate, Candidates, Command, Run, act, nothing
+from ktui.tui.commands.command import Candidate, Candidates, Command, CommandError, nothing
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import MODES, Mode
 
 RECENT = 50  # requests offered for completion
 
 
-class NoSuchThing(ValueError):
-    """What was named does not exist: one sentence."""
-
-
 def mode_commands(modes: Sequence[Mode] = MODES) -> list[Command]:
     """Return a command for each screen; its argument selects what the screen shows."""
-    return [_mode_command(mode) for mode in modes]
+    made = []
+    for mode in modes:
+        argument, candidates = _ARGUMENTS.get(mode.name, ("", nothing))
+        aliases = (str(mode.number), *mode.aliases)
+        title = f"Go to {mode.title}"
+        made.append(
+            Command(mode.name, mode.about, partial(_open, mode.name), argument,
+                    candidates=candidates, aliases=aliases, title=title)
+        )  # fmt: skip
+    return made
 
 
-def _mode_command(mode: Mode) -> Command:
-    argument, candidates = _ARGUMENTS.get(mode.name, ("", nothing))
-    return Command(
-        mode.name,
-        mode.about,
-        _open(mode.name),
-        argument,
-        candidates=candidates,
-        aliases=(str(mode.number), *mode.aliases),
-        title=f"Go to {mode.title}",
-    )
+def _open(mode: str, app: Dashboard, rest: str) -> None:
+    if rest:
+        app.go_to(Place(mode, _reference(app, mode, rest)))
+    else:
+        app.call_later(app.run_action, f"go('{mode}')")
 
 
-def _open(mode: str) -> Run:
-    def run(app: Dashboard, rest: str) -> str:
-        if not rest:
-            return act(f"go('{mode}')")(app, rest)
-        try:
-            app.go_to(Place(mode, read_reference(app, mode, rest)))
-        except NoSuchThing as error:
-            return str(error)
-        return ""
-
-    return run
-
-
-def read_reference(app: Dashboard, mode: str, text: str) -> Reference:
-    """Return the reference to what `text` names on a screen. Raises NoSuchThing."""
+def _reference(app: Dashboard, mode: str, text: str) -> Reference:
+    """Return the reference to what `text` names on a screen. Raises CommandError, RequestError."""
     if mode == "etcd":
         return key_or_prefix(text)
     if mode == "cache":
-        return ResourceRef(resource_named(app, text))
+        return ResourceRef(_resource_named(app, text))
     if mode in ("requests", "watches"):
         return _numbered(app, mode, text)
     if mode in ("lab", "versions"):
-        try:
-            return Read(read_selection(text))
-        except RequestError as error:
-            raise NoSuchThing(str(error)) from error
-    raise NoSuchThing(f"{mode} takes no argument")
+        return Read(read_selection(text))
+    raise CommandError(f"{mode} takes no argument")
 
 
 def key_or_prefix(text: str) -> Reference:
@@ -86,13 +70,13 @@ def key_or_prefix(text: str) -> Reference:
 def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
     number = int(text) if text.isascii() and text.isdigit() else 0
     if not number:
-        raise NoSuchThing(f"{text!r} is not a request number")
+        raise CommandError(f"{text!r} is not a request number")
     if mode == "watches":
         if number not in app.state.watchers:
-            raise NoSuchThing(f"no WATCH {number} is open")
+            raise CommandError(f"no WATCH {number} is open")
         return WatcherRef(number)
     if number not in app.state.requests:
-        raise NoSuchThing(_not_in_log(number, app.state))
+        raise CommandError(_not_in_log(number, app.state))
     return RequestRef(number)
 
 
@@ -108,8 +92,8 @@ def _not_in_log(number: int, state: State) -> str:
     return f"request {number} is not in the log"
 
 
-def resource_named(app: Dashboard, text: str) -> str:
-    """Return a resource's id by any name that kubectl accepts. Raises NoSuchThing."""
+def _resource_named(app: Dashboard, text: str) -> str:
+    """Return a resource's id by any name that kubectl accepts. Raises CommandError."""
     word = text.strip().lower()
     state = app.state
     held = {prefix.resource for prefix in state.prefixes.values() if prefix.resource} | state.caches.keys()
@@ -121,7 +105,7 @@ def resource_named(app: Dashboard, text: str) -> str:
     plural = [each for each in held if each.partition(".")[0] == word]
     if plural:
         return min(plural)
-    raise NoSuchThing(f"etcd holds no resource {text.strip()!r}")
+    raise CommandError(f"etcd holds no resource {text.strip()!r}")
 
 
 # Candidates for the arguments.
@@ -147,8 +131,7 @@ def _keys(app: Dashboard) -> Iterator[Candidate]:
 
 
 def _requests(app: Dashboard) -> Iterator[Candidate]:
-    newest = reversed(app.state.requests.values())
-    for _, row in zip(range(RECENT), newest, strict=False):
+    for row in islice(reversed(app.state.requests.values()), RECENT):
         yield Candidate(str(row.id), f"{row.started.client} {request_text(row)}")
 
 
@@ -185,15 +168,11 @@ def resource_commands(app: Dashboard) -> Iterable[Command]:
         short = known.short_names if known is not None and known.id == name else ()
         plural = (name.partition(".")[0],) if "." in name else ()
         yield Command(
-            name, candidate.about, _to_cache(name), aliases=(*plural, *short), title=f"Cache: {name}"
+            name, candidate.about, partial(_to_cache, name), aliases=(*plural, *short), title=f"Cache: {name}"
         )
 
 
-def _to_cache(resource: str) -> Run:
-    def run(app: Dashboard, rest: str) -> str:
-        if rest:
-            return f"{resource} takes no argument"
-        app.go_to(Place("cache", ResourceRef(resource)))
-        return ""
-
-    return run
+def _to_cache(resource: str, app: Dashboard, rest: str) -> None:
+    if rest:
+        raise CommandError(f"{resource} takes no argument")
+    app.go_to(Place("cache", ResourceRef(resource)))

@@ -7,39 +7,32 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.client.running import state_home
-from ktui.contract.recording import RecordingError
 from ktui.core.format import clock_time
 from ktui.core.replay.player import pace, spot
-from ktui.core.table.filter import FilterError
-from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
-from ktui.tui.commands.command import Candidate, Command, act
+from ktui.kube.versions import KNOWN_VERSIONS
+from ktui.tui.commands.command import Candidate, Command, CommandError, act
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import open_revision
 from ktui.tui.dialogs.rules import follow_rules, read_rules
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.replay import actions
+from ktui.tui.replay.playback import Playback
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 
-_NO_REPLAY = "this is not a replay: `ktui --replay FILE` plays a recording"
-_NO_TABLE = "there is no table on this screen"
 
-
-def _rules(app: Dashboard, rest: str) -> str:
-    if not rest:
-        return act("rules")(app, rest)
-    try:
+def _rules(app: Dashboard, rest: str) -> None:
+    if rest:
         follow_rules(app, read_rules(rest))
-    except BehaviourError as error:
-        return str(error)
-    return ""
+    else:
+        app.call_later(app.run_action, "rules")
 
 
-def _theme(app: Dashboard, rest: str) -> str:
+def _theme(app: Dashboard, rest: str) -> None:
     if rest not in app.available_themes:
-        return f"no theme {rest!r}; there are {', '.join(theme.name for theme in app.own_themes)}"
+        themes = ", ".join(theme.name for theme in app.own_themes)
+        raise CommandError(f"no theme {rest!r}; there are {themes}")
     app.theme = rest
-    return ""
 
 
 def _themes(app: Dashboard) -> Iterator[Candidate]:
@@ -53,24 +46,24 @@ def _audit(app: Dashboard, rest: str) -> str:
     return open_audit(app, rest)
 
 
-def _kubeconfig(app: Dashboard, rest: str) -> str:
+def _kubeconfig(app: Dashboard, rest: str) -> None:
     """Show and copy the command that points other programs at this server."""
     server = app.state.server
     path = state_home() / "servers" / str(server.pid if server is not None else 0) / "kubeconfig"
     if not path.exists():
-        return "this server's kubeconfig is not on this machine: `ktui kubeconfig` there writes it"
+        raise CommandError(
+            "this server's kubeconfig is not on this machine: `ktui kubeconfig` there writes it"
+        )
     line = f"export KUBECONFIG={shlex.quote(str(path))}"
     app.copy_to_clipboard(line)
     app.push_screen(TextScreen("point a client at this server", f"{line}\nkubectl get pods -A"))
-    return ""
 
 
-def _revision(app: Dashboard, rest: str) -> str:
+def _revision(app: Dashboard, rest: str) -> None:
     digits = rest.replace(",", "")
     if not (digits.isascii() and digits.isdigit()):
-        return f"{rest!r} is not a revision"
+        raise CommandError(f"{rest!r} is not a revision")
     open_revision(app, int(digits))
-    return ""
 
 
 def _revisions(app: Dashboard) -> Iterator[Candidate]:
@@ -81,29 +74,20 @@ def _revisions(app: Dashboard) -> Iterator[Candidate]:
             yield Candidate(str(row.rv), f"revision of the cache of {row.resource}")
 
 
-def _active_table(app: Dashboard) -> VTable[Any] | None:
-    return app.screen.active_table() if isinstance(app.screen, TableScreen) else None
+def _active_table(app: Dashboard) -> VTable[Any]:
+    table = app.screen.active_table() if isinstance(app.screen, TableScreen) else None
+    if table is None:
+        raise CommandError("there is no table on this screen")
+    return table
 
 
-def set_filter(app: Dashboard, text: str) -> str:
-    """Filter the current table. Return what is wrong with `text`, "" if nothing is."""
-    if (table := _active_table(app)) is None:
-        return _NO_TABLE
-    try:
-        table.set_filter(text)
-    except FilterError as error:
-        return str(error)
-    return ""
-
-
-def _namespace(app: Dashboard, rest: str) -> str:
+def _namespace(app: Dashboard, rest: str) -> None:
     """Filter the current table by a namespace; without a name, clear the filter."""
-    if (table := _active_table(app)) is None:
-        return _NO_TABLE
+    table = _active_table(app)
     column = next((item.id for item in table.columns if item.id in ("ns", "namespace")), "")
     if not column:
-        return "this table has no namespaces"
-    return set_filter(app, f"{column}:{rest}" if rest else "")
+        raise CommandError("this table has no namespaces")
+    table.set_filter(f"{column}:{rest}" if rest else "")
 
 
 def _namespaces(app: Dashboard) -> Iterator[Candidate]:
@@ -112,22 +96,22 @@ def _namespaces(app: Dashboard) -> Iterator[Candidate]:
     yield from (Candidate(name, "named in a request") for name in sorted(filter(None, names)))
 
 
-def _record(app: Dashboard, rest: str) -> str:
+def _record(app: Dashboard, rest: str) -> str | None:
     if rest:
         return actions.start_recording(app, rest)
     actions.toggle_recording(app)
-    return ""
+    return None
 
 
-def _seek(app: Dashboard, rest: str) -> str:
-    playback = app.intake.playback
-    if playback is None:
-        return _NO_REPLAY
-    try:
-        playback.seek(spot(rest, playback.index.began, playback.index.ended))
-    except RecordingError as error:
-        return str(error)
-    return ""
+def _playback(app: Dashboard) -> Playback:
+    if app.intake.playback is None:
+        raise CommandError("this is not a replay: `ktui --replay FILE` plays a recording")
+    return app.intake.playback
+
+
+def _seek(app: Dashboard, rest: str) -> None:
+    playback = _playback(app)
+    playback.seek(spot(rest, playback.index.began, playback.index.ended))
 
 
 def _marks(app: Dashboard) -> Iterator[Candidate]:
@@ -136,15 +120,8 @@ def _marks(app: Dashboard) -> Iterator[Candidate]:
             yield Candidate(f"@{clock_time(marker.at)}", marker.text)
 
 
-def _speed(app: Dashboard, rest: str) -> str:
-    playback = app.intake.playback
-    if playback is None:
-        return _NO_REPLAY
-    try:
-        playback.player.speed = pace(rest)
-    except RecordingError as error:
-        return str(error)
-    return ""
+def _speed(app: Dashboard, rest: str) -> None:
+    _playback(app).player.speed = pace(rest)
 
 
 THEME = Command("theme", "colours", _theme, "NAME", needed=True, candidates=_themes, title="Theme:")
@@ -155,7 +132,8 @@ SETTINGS = (
     THEME,
     Command("rv", "what happened at a revision of etcd", _revision, "N", needed=True, candidates=_revisions,
             aliases=("rev", "revision")),
-    Command("filter", "filter the table, as / does", set_filter, "[ms>10 client~cilium]"),
+    Command("filter", "filter the table, as / does",
+            lambda app, text: _active_table(app).set_filter(text), "[ms>10 client~cilium]"),
     Command("ns", "filter the table by a namespace", _namespace, "[NAME]", candidates=_namespaces,
             aliases=("namespace",)),
     Command("kubeconfig", "point kubectl at this server", _kubeconfig, title="Point kubectl at this server"),
@@ -176,10 +154,9 @@ ACTIONS = (
 
 
 RECORDING = (
-    Command(
-        "record", "start or stop recording to a file", _record, "[FILE]", title="Start or stop recording"
-    ),
+    Command("record", "start or stop recording to a file", _record, "[FILE]",
+            title="Start or stop recording"),
     Command("marker", "add a marker to the recording", actions.set_marker, "[TEXT]", title="Set a marker"),
     Command("seek", "go to a time of the recording", _seek, "1:30", needed=True, candidates=_marks),
     Command("speed", "the speed of the replay", _speed, "4, max", needed=True),
-)
+)  # fmt: skip

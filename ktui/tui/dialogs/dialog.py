@@ -79,7 +79,6 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     `entries` are (character or "", text, result); `hint` is on the lower edge, `at` has the cursor.
     """
 
-    BOXED: ClassVar[bool] = False  # the list is in a box of the dialog's colour
     DEFAULT_CSS = """
     Menu > Vertical > OptionList {
         height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
@@ -103,13 +102,9 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(text) for _, text, _ in self.entries), markup=False)
         options.highlighted = self._at
-        frame = Vertical() if self.BOXED else options
-        frame.border_title, frame.border_subtitle = line(self._title), line(self._hint)
-        if frame is options:
-            yield options
-        else:
-            with frame:
-                yield options
+        box = Vertical(options)
+        box.border_title, box.border_subtitle = line(self._title), line(self._hint)
+        yield box
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

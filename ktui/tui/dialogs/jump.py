@@ -27,7 +27,6 @@ from ktui.tui.widgets.lines import line, pad
 class JumpScreen(Menu[Place]):
     """The related places, each by its letter."""
 
-    BOXED = True
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:
@@ -105,7 +104,7 @@ class CompareDialog(Menu[Group]):
     """The most expensive kinds of LISTs, each by its digit."""
 
     DEFAULT_CSS = """
-    CompareDialog > OptionList { width: 100; }
+    CompareDialog > Vertical { width: 100; }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["compare"]
 

@@ -52,7 +52,7 @@ class TargetDialog(Menu[str]):
     """Returns a context's name, "" for ktui's own server, None for no change."""
 
     DEFAULT_CSS = """
-    TargetDialog > OptionList { width: 60; }
+    TargetDialog > Vertical { width: 60; }
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["lab server"]
 

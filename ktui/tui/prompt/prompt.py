@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
 
+from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events, on
@@ -29,15 +30,12 @@ _ABOUT = 24  # minimal cells for their descriptions, which give way to longer li
 _MARGIN = 2
 
 
-class Suggested(Protocol):
-    """A suggested line with its description; `more` is True if something must follow it."""
+class Suggestion(Struct, frozen=True):
+    """A whole line, suggested, with its description; `more` is True if something must follow it."""
 
-    @property
-    def text(self) -> str: ...
-    @property
-    def about(self) -> str: ...
-    @property
-    def more(self) -> bool: ...
+    text: str
+    about: str
+    more: bool = False
 
 
 class Suggestions(Widget):
@@ -54,14 +52,14 @@ class Suggestions(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.shown: Sequence[Suggested] = ()
+        self.shown: Sequence[Suggestion] = ()
         self.at = -1  # index of the chosen one; -1: none
 
     @property
-    def chosen(self) -> Suggested | None:
+    def chosen(self) -> Suggestion | None:
         return self.shown[self.at] if 0 <= self.at < len(self.shown) else None
 
-    def offer(self, suggestions: Sequence[Suggested]) -> None:
+    def offer(self, suggestions: Sequence[Suggestion]) -> None:
         """Show these, with none chosen; hide the list if there are none."""
         if list(suggestions) == list(self.shown) and self.at == -1:
             return
@@ -70,7 +68,7 @@ class Suggestions(Widget):
         self.set_class(bool(self.shown), "-open")
         self.refresh(layout=len(self.shown) != before)
 
-    def choose(self, step: int) -> Suggested | None:
+    def choose(self, step: int) -> Suggestion | None:
         """Choose the next one down (`step` 1) or up (-1), cyclically; None if there are none."""
         if not self.shown:
             return None
@@ -90,7 +88,7 @@ class Suggestions(Widget):
             for at, item in enumerate(self.shown)
         )
 
-    def _line(self, item: Suggested, room: int, chosen: bool) -> Content:
+    def _line(self, item: Suggestion, room: int, chosen: bool) -> Content:
         state = "bold reverse " if chosen else ""
         mark = "▸ " if chosen else "  "
         return line(
@@ -212,7 +210,7 @@ class Prompt(Horizontal):
         self._hint = ""
         self._help: Help | None = None
         self._history: LineHistory | None = None
-        self._suggest: Callable[[str], Sequence[Suggested]] | None = None
+        self._suggest: Callable[[str], Sequence[Suggestion]] | None = None
 
     def mount_parts(self) -> None:
         """Mount the parts, once: after the first frame or when the prompt is opened."""
@@ -231,7 +229,7 @@ class Prompt(Horizontal):
         entered: Callable[[str], str],
         line_help: Help | None = None,
         history: LineHistory | None = None,
-        suggest: Callable[[str], Sequence[Suggested]] | None = None,
+        suggest: Callable[[str], Sequence[Suggestion]] | None = None,
     ) -> None:
         """Open with `text`. `typed` and `entered` return an error, "" if there is none.
 
@@ -310,7 +308,7 @@ class Prompt(Horizontal):
         elif (item := listed.choose(step)) is not None:
             self._insert(item, complete=len(listed.shown) == 1)
 
-    def _insert(self, item: Suggested, *, complete: bool) -> None:
+    def _insert(self, item: Suggestion, *, complete: bool) -> None:
         """Replace the line by a suggestion; unless `complete`, the list stays for further choices."""
         text = safe(item.text)
         if complete and item.more and text[-1:].isalnum():  # another word follows, not the value of `client:`
@@ -333,7 +331,7 @@ class Prompt(Horizontal):
         browsing = self._history is not None and self._history.browsing
         return listed is not None and bool(listed.shown and self.query_one(Input).value) and not browsing
 
-    def pick(self, suggestion: Suggested) -> None:
+    def pick(self, suggestion: Suggestion) -> None:
         """Insert a clicked suggestion, and enter the line if it is complete."""
         self._insert(suggestion, complete=suggestion.more)
         if not suggestion.more:

@@ -21,13 +21,13 @@ from ktui.core.table.filter import FilterError, fields_of, terms_of
 from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
-from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.prompt.prompt import Prompt, Suggestion
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
     from ktui.core.table.export import Form
-    from ktui.core.table.filter_assist import Assist, FilterSuggestion
+    from ktui.core.table.filter_assist import Assist
     from ktui.tui.widgets.line_view import LineView
 
 
@@ -41,8 +41,8 @@ class TypingHelp:
         self._table = table
         self._fields = fields_of(table.columns)
 
-    def suggest(self, text: str) -> tuple[FilterSuggestion, ...]:
-        return self._assist(text).suggestions
+    def suggest(self, text: str) -> list[Suggestion]:
+        return [Suggestion(item.text, item.about, item.more) for item in self._assist(text).suggestions]
 
     def completion(self, text: str) -> str:
         return self._assist(text).completion

@@ -29,7 +29,6 @@ def lasting(kind: str) -> str:
 class FaultScreen(Menu[str]):
     """The kinds of faults, each by its letter."""
 
-    BOXED = True
     DEFAULT_CSS = """
     FaultScreen > Vertical { width: 78; }
     """
