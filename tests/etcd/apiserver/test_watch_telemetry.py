@@ -22,7 +22,8 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_one_encoding_serves_all_watchers_of_a_form(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "SETTLING_SECONDS", 1.0)  # each of them is to have written
+    sampled, take = [], sampling.Sampler.take
+    monkeypatch.setattr(sampling.Sampler, "take", lambda *sample: sampled.append(sample))
     rv = await ready(api)
     since = f"resourceVersion={rv}"
     async with (
@@ -37,6 +38,9 @@ async def test_one_encoding_serves_all_watchers_of_a_form(api: Api, monkeypatch:
         told = Told(api.services.bus.subscribe())
         await told.live(4)
         await api.config_map("seen")
+        for events in (one, two, table):
+            await events.next()
+        take(*sampled[0])  # only now: each of them has written
         fan_out = await told.next(FanOut)
     assert (fan_out.resource, fan_out.change, fan_out.name) == ("configmaps", "ADDED", "seen")
     assert (fan_out.watchers, fan_out.concerned, fan_out.delivered) == (4, 4, 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
 from cacher_model import event, obj, on_node, selection
@@ -15,6 +14,7 @@ from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of
 from ktui.supervision import Supervisor
+from tests.unit import virtual_time
 
 CONFIG_MAPS = BUILTIN.find("", "v1", "configmaps")
 RED, BLUE = {"colour": "red"}, {"colour": "blue"}
@@ -77,16 +77,12 @@ def dispatched(watchers: list[Watcher], events: list, trigger: str = "") -> Disp
         task = asyncio.create_task(dispatcher.run())
         for one in events:
             dispatcher.submit([one])
-        while dispatcher._incoming:
-            await dispatcher.room()
-            await asyncio.sleep(0)
-        # The last event may still be waiting for a slow watcher.
         while dispatcher.rv != events[-1].rv:
-            await asyncio.sleep(0.001)  # the time budget runs in real time
+            await asyncio.sleep(0.001)
         task.cancel()
         return dispatcher
 
-    return asyncio.run(run())
+    return virtual_time.run(run())
 
 
 def test_only_the_concerned_are_considered():
@@ -241,7 +237,7 @@ def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_tak
                 seen += len(batch)
                 if seen == 40:
                     one.close("done")
-                await asyncio.sleep(0.01)  # what is measured: a client that takes this long for each batch
+                await asyncio.sleep(0.01)  # a client that takes this long for each batch
             return seen
 
         readers = [asyncio.create_task(read(one)) for one in several]
@@ -252,7 +248,7 @@ def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_tak
         task.cancel()
         return seen, dispatcher.terminated
 
-    assert asyncio.run(run()) == ([40] * 5, 0)
+    assert virtual_time.run(run()) == ([40] * 5, 0)
 
 
 def test_a_process_that_stalls_cuts_no_watcher_off():
@@ -272,14 +268,14 @@ def test_a_process_that_stalls_cuts_no_watcher_off():
             dispatcher.submit([event("ADDED", obj(f"a/{rv}", rv))])
         while dispatcher._budget._available:  # until the dispatcher waits for the client
             await asyncio.sleep(0)
-        time.sleep(0.2)  # the stall
+        asyncio.get_running_loop().now += 0.2  # the stall
         seen = await reader
         while dispatcher.rv != 2:
             await asyncio.sleep(0)
         task.cancel()
         return seen, one.buffered, one.cause, dispatcher.terminated
 
-    assert asyncio.run(run()) == ([1], 1, "", 0)
+    assert virtual_time.run(run()) == ([1], 1, "", 0)
 
 
 def test_one_event_wakes_few_watchers_in_a_turn_of_the_loop_and_none_of_them_is_slow():
