@@ -89,12 +89,16 @@ class ServerConnection:
         """Return a context that trusts the server's CA only (without one the system's); False for http."""
         if not self.url.startswith("https://"):
             return False
+        # Not `create_default_context`: from Python 3.13 on it refuses certificates that kubectl accepts.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if self.ca_file is None:
-            return ssl.create_default_context()
+            context.load_default_certs()
+            return context
         try:
-            return ssl.create_default_context(cafile=str(self.ca_file))
+            context.load_verify_locations(self.ca_file)
         except OSError as error:
             raise ClientError(f"cannot read the CA certificate {self.ca_file}: {error.strerror}") from error
+        return context
 
 
 def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) -> ServerConnection:

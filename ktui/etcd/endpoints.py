@@ -122,7 +122,13 @@ def _refusal(error: OSError, config: EtcdConfig) -> str:
 
 def _context(config: EtcdConfig) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(cafile=config.ca_file)
+        # Not `create_default_context`: from Python 3.13 on it refuses certificates without an Authority Key
+        # Identifier, which etcdctl and gRPC accept.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if config.ca_file is None:
+            context.load_default_certs()
+        else:
+            context.load_verify_locations(config.ca_file)
         context.set_alpn_protocols(["h2"])
         if config.cert_file and config.key_file:
             context.load_cert_chain(config.cert_file, config.key_file)

@@ -42,7 +42,7 @@ class FrontDoor:
     async def open(self) -> None:
         context = None
         if self.tls is not None:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*self.tls)
             if self.client_ca is not None:
                 context.load_verify_locations(self.client_ca)
