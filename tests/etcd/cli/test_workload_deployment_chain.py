@@ -46,7 +46,8 @@ def test_what_a_deployment_causes(server: ServerConnection, in_loop: InLoop) -> 
     assert " lease:" in scheduled["etcd"][-1]["request"]
 
     # A rolling update: two ReplicaSets, and the old one loses its pods to the new one.
-    updated = labels(traces["set image"])
+    # A step that was refused is tried again, as by upstream's controllers: those that succeeded count.
+    updated = labels([step for step in traces["set image"] if step["status"] < 300])
     assert "deployment-controller: create ReplicaSet" in updated
     assert updated.count("kubelet: remove Pod") == 2 == updated.count("kubelet: report Pod Running")
 
