@@ -8,14 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.dispatch import (
-    READS,
-    Handlers,
-    TextNotFound,
-    find_handler,
-    find_resource,
-    nothing_there,
-)
+from ktui.apiserver.dispatch import READS, Handlers, TextNotFound, find_handler, find_resource, nothing_there
 from ktui.apiserver.flow_control import REFUSED, Rejected
 from ktui.apiserver.http.request import BodyIncomplete
 from ktui.apiserver.http.response import warning_headers

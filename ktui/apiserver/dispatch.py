@@ -51,8 +51,7 @@ class Handlers:
 
 
 READS = Handlers(
-    {"GET": answer.get, "LIST": listing.handle, "WATCH": watch.handle},
-    {"status": {"GET": answer.get}},
+    {"GET": answer.get, "LIST": listing.handle, "WATCH": watch.handle}, {"status": {"GET": answer.get}}
 )
 
 

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
 
 # Fields that upstream's conversion of an empty internal object adds.
 _REPLICAS: dict[str, object] = {"spec": {"replicas": 0}}
-_CONVERTED = {
-    "Deployment": _REPLICAS,
-    "ReplicaSet": _REPLICAS,
-    "StatefulSet": _REPLICAS,
-}
+_CONVERTED = {"Deployment": _REPLICAS, "ReplicaSet": _REPLICAS, "StatefulSet": _REPLICAS}
 _DAEMON_SETS = {"deprecated.daemonset.template.generation": "0"}
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 FREQUENCY = 60.0

@@ -200,9 +200,7 @@ class Cacher:
         """Return the state that plans depend on; the first request starts filling a cold cache."""
         if self.cache is None:
             return CacheState(
-                Readiness.DISABLED,
-                progress=self._settings.progress,
-                range_stream=self.store.range_stream,
+                Readiness.DISABLED, progress=self._settings.progress, range_stream=self.store.range_stream
             )
         if self._settings.watch_cache:
             self.cache.warm()

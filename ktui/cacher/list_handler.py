@@ -59,12 +59,7 @@ async def list_from_etcd(
         start_key=token.start,
         minimum_rv=0 if revision else plan.minimum,
         page_rule="doubling" if behaviour.minor >= 24 else "constant",
-        stream=may_stream(
-            behaviour,
-            plan.limit,
-            recursive=not scope.single,
-            filtered=not scope.unfiltered,
-        ),
+        stream=may_stream(behaviour, plan.limit, recursive=not scope.single, filtered=not scope.unfiltered),
         counted=scope.unfiltered,
     )
     try:

@@ -211,9 +211,7 @@ class ResourceCache:
         """Return the state that plans depend on."""
         if not self._settings.watch_cache:
             return CacheState(
-                Readiness.DISABLED,
-                progress=self._settings.progress,
-                range_stream=self._store.range_stream,
+                Readiness.DISABLED, progress=self._settings.progress, range_stream=self._store.range_stream
             )
         return CacheState(
             readiness=self._reflector.readiness,

@@ -17,10 +17,7 @@ def paths(minor: int) -> tuple[str, str]:
     """Return the paths of both LISTs: v1 from 1.29 on, before the newest beta that `minor` serves."""
     version = "v1" if minor >= 29 or not minor else "v1beta3" if minor >= 26 else "v1beta2"
     base = f"/apis/flowcontrol.apiserver.k8s.io/{version}"
-    return (
-        f"{base}/flowschemas?resourceVersion=0",
-        f"{base}/prioritylevelconfigurations?resourceVersion=0",
-    )
+    return (f"{base}/flowschemas?resourceVersion=0", f"{base}/prioritylevelconfigurations?resourceVersion=0")
 
 
 class _Meta(msgspec.Struct):

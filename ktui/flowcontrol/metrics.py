@@ -159,10 +159,7 @@ class FlowMetrics:
             _name("priority_level_request_utilization"),
             "For how many nanoseconds how many requests waited or executed, as a part of the limit.",
             REQUESTS,
-            lambda: [
-                *self._ratios(0, ("phase", "waiting")),
-                *self._ratios(1, ("phase", "executing")),
-            ],
+            lambda: [*self._ratios(0, ("phase", "waiting")), *self._ratios(1, ("phase", "executing"))],
         )
         yield TimingHistogram(
             _name("read_vs_write_current_requests"),

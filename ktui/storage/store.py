@@ -160,12 +160,7 @@ class Store:
             return await Lister(self._client, self._keys, self._reader, request).run()
 
     async def pages(
-        self,
-        namespace: str | None = None,
-        revision: int = 0,
-        page: int = MAX_PAGE,
-        *,
-        stream: bool = False,
+        self, namespace: str | None = None, revision: int = 0, page: int = MAX_PAGE, *, stream: bool = False
     ) -> AsyncIterator[Page]:
         """Yield the collection at one revision, scanned, in pages of up to `page` objects and about 8 MiB.
 

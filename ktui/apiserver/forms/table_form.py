@@ -62,13 +62,7 @@ def check_include(include: str) -> str:
 class Table:
     """A Table with one row per object. `include` is the part of the object in each row, next to the cells."""
 
-    def __init__(
-        self,
-        plain: ObjectForm,
-        resource: Resource,
-        api_version: str,
-        include: str,
-    ) -> None:
+    def __init__(self, plain: ObjectForm, resource: Resource, api_version: str, include: str) -> None:
         self._plain = plain
         self._resource = resource
         self._api_version = api_version

@@ -54,12 +54,7 @@ def request_log_metrics(logs: Sequence[RequestLog]) -> list[CallbackMetric]:
                 "audit",
                 (("plugin", "log"),),
             ),
-            (
-                "ktui_http_log_lines_lost_total",
-                "HTTP log lines that could not be written.",
-                "http",
-                (),
-            ),
+            ("ktui_http_log_lines_lost_total", "HTTP log lines that could not be written.", "http", ()),
         )
     ]
 

@@ -18,16 +18,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from ktui.apiserver.parsing.frames import (
-    DUPLICATES,
-    END,
-    HEADER,
-    INVALID,
-    PIECE,
-    TOO_LARGE,
-    YAML,
-    frame,
-)
+from ktui.apiserver.parsing.frames import DUPLICATES, END, HEADER, INVALID, PIECE, TOO_LARGE, YAML, frame
 from ktui.documents.jsonreader import duplicate_fields, read_json
 from ktui.documents.limits import DocumentError, TooLarge
 from ktui.documents.tree_pieces import Piece, check_containers, pieces
