@@ -35,12 +35,10 @@ from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.storage import lister
 from ktui.storage.keys import ResourceKeys
-from ktui.storage.lister import Lister
+from ktui.storage.lister import Lister, StoreListRequest
 from ktui.storage.objects import Reader, SelectionPredicate, StoredObject
-from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.cpu import CpuClock
-from ktui.telemetry.memory import Footprint
-from ktui.telemetry.meter import Meter, metered
+from ktui.telemetry.meter import Footprint, Meter, metered
 
 ALLOWED = 0.03
 ROOT = PREFIX.decode()

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec.json
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.dropped import without_managed_fields
+from ktui.apiserver.forms.choose import object_form, without_managed_fields
 from ktui.apiserver.forms.plain import ObjectForm
 from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.http.yamltext import yaml_of

@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
+from ktui.apiserver.chain import REFUSED, Rejected
 from ktui.apiserver.dispatch import READS, Handlers, TextNotFound, find_handler, find_resource, nothing_there
-from ktui.apiserver.flow_control import REFUSED, Rejected
 from ktui.apiserver.http.request import BodyIncomplete
 from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.metrics.requests import RequestMetrics
@@ -116,18 +116,15 @@ class Api:
             await CpuClock(guarded, call.meter, brief=call.verb == "GET", waits=call.limit)
         except asyncio.CancelledError:
             task = asyncio.current_task()
-            if not call.gone or task is None:
+            if call.large is None or not call.large.gone or task is None:
                 raise
             task.uncancel()
             call.error = GONE
         finally:
             use_meter(None)
             call.meter.on_plan = None  # no cycle is left for the garbage collector
-            if call.large_requests is not None:
-                call.leave_large()
-            if call.meter.large:
-                call.release_trees()
-            call.end_concurrency()
+            if call.meter.large or call.large is not None:
+                call.release_large()
             call.finish()
             self._metrics.ended(call)
 
@@ -141,7 +138,6 @@ class Api:
             call.stamp()
             await call.response.text(429, REFUSED)
         finally:
-            call.end_concurrency()
             call.finish()
             self._metrics.ended(call)
 

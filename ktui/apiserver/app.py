@@ -12,22 +12,22 @@ from random import getrandbits
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize, impersonated
-from ktui.apiserver.call import FLOW_CONTROL, UNKNOWN, Call, RequestLog, time_allowed
+from ktui.apiserver.call import FLOW_CONTROL, UNKNOWN, Call
 from ktui.apiserver.catalog import Catalog
+from ktui.apiserver.chain import REFUSED, Rejected, RequestLog, Ticket
 from ktui.apiserver.dispatch import Handlers
-from ktui.apiserver.flow_control import REFUSED, Rejected, Ticket
 from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http.loopback import NOSNIFF, browser_headers, check_web_page
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response, header, warning_headers
 from ktui.apiserver.http.turns import Turns
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error
+from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error, time_allowed
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.parsing.pool import BodyParser, ParserPool
 from ktui.apiserver.server import Server, Services
-from ktui.apiserver.watches import OpenWatches
-from ktui.apiserver.web_pages import NOSNIFF, browser_headers, check_web_page
+from ktui.apiserver.verbs.watch import OpenWatches
 from ktui.contract import paths
 from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.golang.formatting import quote
@@ -42,7 +42,7 @@ from ktui.kube.status import (
 )
 from ktui.kube.users import Requester, described
 from ktui.telemetry.large_work import LARGE_WORK
-from ktui.telemetry.memory import ConcurrentRequests
+from ktui.telemetry.meter import ConcurrentRequests
 
 log = logging.getLogger(__name__)
 
@@ -268,7 +268,6 @@ class Application:
         call.resource = self.catalog.table.find(info.group, info.version, info.resource)
         call.error = error.message
         call.announce()
-        call.end_concurrency()
         call.finish()
 
     def _begin(self, call: Call, level: PriorityLevel) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response, header
+from ktui.apiserver.large_requests import LargeRequest, free_later
 from ktui.contract.events import (
     AnyEvent,
     ChainStage,
@@ -20,25 +21,21 @@ from ktui.contract.events import (
     RouteStep,
     figures,
 )
-from ktui.kube import status as statuses
-from ktui.kube.golang.times import parse_duration
 from ktui.kube.requestinfo import attributes_of, rules_verb
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.users import Requester
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
-from ktui.telemetry.off_loop import COLLECTOR, free_trees
 
 if TYPE_CHECKING:
-    from ktui.apiserver.chain import Decision, LoggedObjects
-    from ktui.apiserver.flow_control import Ticket
+    from ktui.apiserver.chain import Decision, LoggedObjects, Ticket
     from ktui.apiserver.large_requests import LargeRequests
     from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
     from ktui.kube.requestinfo import RequestInfo
     from ktui.kube.resources import Resource
     from ktui.kube.versions import Behaviour
-    from ktui.telemetry.memory import Footprint
+    from ktui.telemetry.meter import Footprint
 
 SNAPSHOT, CACHE, NONE = Source.SNAPSHOT.value, Source.CACHE.value, Source.NONE.value
 MAX_ACCEPT = 256
@@ -86,15 +83,11 @@ class Call:
     sent: Mapping[str, Any] = NO_METADATA
     panicked: str = ""
     objects: LoggedObjects | None = None
-    # set while a large request holds a place, until its response begins
-    large_requests: LargeRequests | None = None
+    large: LargeRequest | None = None
     allowed: float = REQUEST_SECONDS  # for its response; a WATCH has a time-out of its own
-    gone: bool = False  # the client has disconnected, and the request is cancelled
     _timer: asyncio.TimerHandle | None = None  # ends the time allowed
     _expired: bool = False
     _cancelling: int = 0  # cancellations of the request's task, as the timer was armed
-    _leaving: asyncio.Task[None] | None = None
-    _pauses_collector: bool = False
     _announced: int = 0  # number of the chain's stages that were published
 
     def __init__(
@@ -191,7 +184,7 @@ class Call:
         return self.resource.id if self.resource is not None else ""
 
     def end_concurrency(self) -> None:
-        """Record that the request has ended, or from now on mostly waits: others no longer share with it."""
+        """Record that a WATCH from now on mostly waits: others no longer share the process with it."""
         if self.meter.footprint is not None:
             self.meter.footprint.leave()
 
@@ -270,48 +263,23 @@ class Call:
 
         From now on, until the response begins, the request is cancelled if its client disconnects.
         """
-        task = asyncio.current_task()
-        assert task is not None
-        self._leaving = asyncio.ensure_future(self._cancel_when_gone(task))
-        try:
-            await places.enter(self.meter.user)
-        except BaseException:
-            self._leaving.cancel()
-            raise
-        self.large_requests = places
+        self.large = LargeRequest(places, self.meter.user)
+        await self.large.enter(self.request.disconnection)
         self.meter.large = True
-        self._pauses_collector = True
-        COLLECTOR.begin()
 
-    def release_trees(self) -> None:
-        """Free the trees of a large request, piece by piece."""
-        if self.meter.trees and not self._pauses_collector:
-            self._pauses_collector = True
-            COLLECTOR.begin()
-        if self._pauses_collector:
-            self._pauses_collector = False
-            freeing = asyncio.ensure_future(_free(self.meter.trees))
-            _FREEING.add(freeing)
-            freeing.add_done_callback(_FREEING.discard)
-
-    def leave_large(self) -> None:
-        """Release the place for the next large request."""
-        if self.large_requests is not None:
-            assert self._leaving is not None
-            self._leaving.cancel()
-            self._leaving = None  # its CancelledError has this call: no cycle is left
-            self.large_requests.leave(self.meter.user)
-            self.large_requests = None
-
-    async def _cancel_when_gone(self, task: asyncio.Task[object]) -> None:
-        await self.request.disconnection()
-        self.gone = True
-        task.cancel()
+    def release_large(self) -> None:
+        """Give back the place of a large request, and free its trees."""
+        paused = False
+        if self.large is not None:
+            self.large.leave()
+            paused = self.large.pauses
+        if self.meter.trees or paused:
+            free_later(self.meter.trees, paused=paused)
 
     def stamp(self) -> None:
         """Add the headers with route and cost to the response; call before it starts."""
-        if self.large_requests is not None:
-            self.leave_large()
+        if self.large is not None:
+            self.large.leave()
         headers = [
             (b"x-ktui-request-id", b"%d" % self.meter.request_id),
             (b"x-ktui-cost", cost_header(self.meter, self.verb).encode()),
@@ -328,8 +296,10 @@ class Call:
         return (time.perf_counter() - self.started) * 1000.0
 
     def finish(self) -> None:
-        """Publish that the response is complete."""
+        """End the request's part in concurrency, and publish that the response is complete."""
         meter = self.meter
+        if meter.footprint is not None:
+            meter.footprint.leave()
         meter.sent_bytes = self.response.sent_bytes
         if not self.bus.watched:
             self.bus.skip()
@@ -346,7 +316,7 @@ class Call:
                 seats=meter.seats,
                 peak_held=meter.peak_held,
                 process_growth=meter.process_growth,
-                shared=self.meter.shared,
+                shared=meter.shared,
                 initial=meter.initial,
                 initial_bytes=meter.initial_bytes,
                 initial_ms=meter.initial_ms,
@@ -355,46 +325,6 @@ class Call:
                 chain=self.stages[self._announced :],
             )
         )
-
-
-class RequestLog(Protocol):
-    """A log of requests: audit log or httplog. `kind` is "audit" or "http"."""
-
-    kind: str
-
-    @property
-    def lost(self) -> int:
-        """The number of lines that could not be written."""
-        ...
-
-    async def received(self, call: Call) -> None:
-        """Log a request whose user is known."""
-        ...
-
-    def response_started(self, call: Call) -> None:
-        """Log that the headers of a long-running request have been sent."""
-        ...
-
-    async def finished(self, call: Call) -> None:
-        """Log that the response is complete or was broken off."""
-        ...
-
-
-def time_allowed(request: Request, minor: int) -> float:
-    """Return the request's timeout in seconds: `?timeout=10s` (kubectl's --request-timeout), at most a
-    minute.
-
-    Raises StatusError 400 for an invalid value, before the client is authenticated. kube-apiserver 1.`minor`
-    has the parameter since 1.20; WATCHes have their own `timeoutSeconds`.
-    """
-    text = request.parameter("timeout") if minor >= 20 else ""
-    if not text:
-        return REQUEST_SECONDS
-    try:
-        asked = parse_duration(text)
-    except ValueError as error:
-        raise statuses.bad_request(f"invalid timeout specified in the request URL - {error}") from None
-    return asked if 0.0 < asked < REQUEST_SECONDS else REQUEST_SECONDS
 
 
 def shortened(text: str) -> str:
@@ -426,13 +356,3 @@ def timing_header(stages: Sequence[ChainStage], meter: Meter, total_ms: float) -
     for name, ms in meter.phases.items():
         timed += f"{name};dur={ms:.3f}, "
     return f"{timed}total;dur={total_ms:.3f}"
-
-
-_FREEING: set[asyncio.Task[None]] = set()
-
-
-async def _free(trees: list[Any]) -> None:
-    try:
-        await free_trees(trees)
-    finally:
-        COLLECTOR.end()

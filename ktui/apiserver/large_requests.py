@@ -1,11 +1,14 @@
-"""Limit the number of concurrent requests with large bodies, and so the memory of their documents."""
+"""Limit the number of concurrent requests with large bodies, and free the memory of their documents."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
 
 from ktui.kube.status import too_many_requests
+from ktui.telemetry.off_loop import COLLECTOR, free_trees
 
 AT_ONCE = 6
 EACH_AT_ONCE = 2
@@ -77,3 +80,64 @@ class LargeRequests:
                 self._take(user)
                 return turn
         return None
+
+
+class LargeRequest:
+    """A large request: until its response begins it has a place, and is cancelled if its client disconnects.
+
+    `gone`: that has happened. `pauses`: it has begun a pause of the garbage collector, for its trees.
+    """
+
+    gone = pauses = False
+    _leaving: asyncio.Task[None] | None = None  # while it has a place
+
+    def __init__(self, places: LargeRequests, user: str) -> None:
+        self._places = places
+        self._user = user
+
+    async def enter(self, disconnection: Callable[[], asyncio.Task[None]]) -> None:
+        """Wait for a place; raise StatusError 429."""
+        task = asyncio.current_task()
+        assert task is not None
+        leaving = asyncio.ensure_future(self._cancel_when_gone(task, disconnection))
+        try:
+            await self._places.enter(self._user)
+        except BaseException:
+            leaving.cancel()
+            raise
+        self._leaving = leaving
+        self.pauses = True
+        COLLECTOR.begin()
+
+    def leave(self) -> None:
+        """Release the place for the next large request."""
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._leaving = None  # its CancelledError has this request: no cycle is left
+            self._places.leave(self._user)
+
+    async def _cancel_when_gone(
+        self, task: asyncio.Task[object], disconnection: Callable[[], asyncio.Task[None]]
+    ) -> None:
+        await disconnection()
+        self.gone = True
+        task.cancel()
+
+
+_FREEING: set[asyncio.Task[None]] = set()
+
+
+def free_later(trees: list[Any], *, paused: bool) -> None:
+    """Free the trees of a request piece by piece; `paused`: it has begun a pause of the garbage collector."""
+    if not paused:
+        COLLECTOR.begin()
+    freeing = asyncio.ensure_future(_free(trees))
+    _FREEING.add(freeing)
+    freeing.add_done_callback(_FREEING.discard)
+
+
+async def _free(trees: list[Any]) -> None:
+    try:
+        await free_trees(trees)
+    finally:
+        COLLECTOR.end()

@@ -7,19 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.flow_control import FlowControl, Unlimited
+from ktui.apiserver.chain import FlowControl, Unlimited
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.parsing.pool import BodyParser
-from ktui.apiserver.watches import OpenWatches
 from ktui.contract.events import ServerInfo
 from ktui.contract.faults import Fault
 from ktui.kube.resources import Resource
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
-    from ktui.apiserver.call import RequestLog
-    from ktui.apiserver.chain import Authenticator, Authorizer
+    from ktui.apiserver.chain import Authenticator, Authorizer, RequestLog
+    from ktui.apiserver.verbs.watch import OpenWatches
     from ktui.cacher.cacher import Cacher
     from ktui.cacher.cachers import Registry
     from ktui.cacher.settings import Settings

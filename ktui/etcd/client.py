@@ -8,11 +8,12 @@ import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
+from typing import TypeVar
 
 from aetcd import rpc
 
 from ktui.contract.events import EtcdUsage
-from ktui.etcd import grpc_errors, rpcs
+from ktui.etcd import grpc_errors, types
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
 from ktui.etcd.errors import PermissionDeniedError, UnimplementedError, UnreachableError
@@ -20,8 +21,10 @@ from ktui.etcd.ledger import Ledger
 from ktui.etcd.transport import Decoded, Transport
 from ktui.etcd.types import (
     EtcdStatus,
+    Message,
     Put,
     RangeResult,
+    Rpc,
     TxnResult,
     decode_range,
     kv_of,
@@ -33,6 +36,8 @@ from ktui.etcd.types import (
 from ktui.etcd.watch import WatchStream
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
+
+T = TypeVar("T")
 
 _ALARM = re.compile(r"alarm:(\w+)")
 _SENTENCES = {
@@ -145,14 +150,12 @@ class EtcdClient:
     async def status(self, purpose: str = "status") -> EtcdStatus:
         """Return version, size and revision of the endpoint in use."""
 
-        async def decode(raw: bytes) -> Decoded[EtcdStatus]:
-            answer = rpc.StatusResponse.FromString(raw)
+        def read(answer: rpc.StatusResponse) -> EtcdStatus:
             sizes = answer.dbSize, answer.dbSizeInUse
             revision = answer.header.revision
-            status = EtcdStatus(answer.version, *sizes, revision, answer.leader, tuple(answer.errors))
-            return Decoded(status, answer.header)
+            return EtcdStatus(answer.version, *sizes, revision, answer.leader, tuple(answer.errors))
 
-        status = await self._transport.call(rpcs.STATUS, rpc.StatusRequest(), decode, other_text, purpose)
+        status = await self._small(types.STATUS, rpc.StatusRequest(), rpc.StatusResponse, purpose, read)
         self.version = status.version
         self.ledger.saw_size(status.db_size, status.db_in_use)
         self.ledger.saw_alarm(alarm_of(status.errors))
@@ -181,7 +184,7 @@ class EtcdClient:
             keys_only=keys_only,
             count_only=count_only,
         )
-        return await self._transport.call(rpcs.RANGE, request, _range_result, range_text, purpose)
+        return await self._transport.call(types.RANGE, request, _range_result, range_text, purpose)
 
     async def range_stream(
         self, key: bytes, range_end: bytes, *, limit: int = 0, revision: int = 0, purpose: str = ""
@@ -194,7 +197,7 @@ class EtcdClient:
         """
         request = rpc.RangeRequest(key=key, range_end=range_end, limit=limit, revision=revision)
         stream = self._transport.stream(
-            rpcs.RANGE_STREAM, request, _streamed_result, text=range_text, purpose=purpose
+            types.RANGE_STREAM, request, _streamed_result, text=range_text, purpose=purpose
         )
         try:
             async with aclosing(stream) as results:
@@ -237,44 +240,25 @@ class EtcdClient:
 
     async def grant_lease(self, ttl: int) -> int:
         """Return the id of a new lease of `ttl` seconds (etcd may round it up)."""
-
-        async def decode(raw: bytes) -> Decoded[int]:
-            answer = rpc.LeaseGrantResponse.FromString(raw)
-            return Decoded(answer.ID, answer.header)
-
-        return await self._transport.call(
-            rpcs.LEASE_GRANT, rpc.LeaseGrantRequest(TTL=ttl), decode, other_text, "lease"
-        )
+        request, response = rpc.LeaseGrantRequest(TTL=ttl), rpc.LeaseGrantResponse
+        return await self._small(types.LEASE_GRANT, request, response, "lease", lambda answer: int(answer.ID))
 
     async def lease_ttl(self, lease: int) -> int:
-        """Return the seconds until a lease expires, -1 if it has. Not for read-only clients (rpcs.py)."""
-
-        async def decode(raw: bytes) -> Decoded[int]:
-            answer = rpc.LeaseTimeToLiveResponse.FromString(raw)
-            return Decoded(answer.TTL, answer.header)
-
-        request = rpc.LeaseTimeToLiveRequest(ID=lease)
-        return await self._transport.call(rpcs.LEASE_TTL, request, decode, other_text, "lease")
+        """Return the seconds until a lease expires, -1 if it has. Not for read-only clients (types.py)."""
+        request, response = rpc.LeaseTimeToLiveRequest(ID=lease), rpc.LeaseTimeToLiveResponse
+        return await self._small(types.LEASE_TTL, request, response, "lease", lambda answer: int(answer.TTL))
 
     async def compact(self, revision: int) -> None:
         """Compact etcd: drop every revision before `revision`."""
-
-        async def decode(raw: bytes) -> Decoded[None]:
-            return Decoded(None, rpc.CompactionResponse.FromString(raw).header)
-
         request = rpc.CompactionRequest(revision=revision)
-        await self._transport.call(rpcs.COMPACT, request, decode, other_text, "compact")
+        await self._small(types.COMPACT, request, rpc.CompactionResponse, "compact", lambda _: None)
         self.ledger.saw_compaction(revision)
 
     async def set_no_space(self, raised: bool) -> None:
         """Raise or disarm the alarm NOSPACE. As with a full quota, etcd refuses writes while it is raised."""
-
-        async def decode(raw: bytes) -> Decoded[None]:
-            return Decoded(None, rpc.AlarmResponse.FromString(raw).header)
-
         action = rpc.AlarmRequest.ACTIVATE if raised else rpc.AlarmRequest.DEACTIVATE
         request = rpc.AlarmRequest(action=action, alarm=rpc.NOSPACE)
-        await self._transport.call(rpcs.ALARM, request, decode, other_text, "alarm")
+        await self._small(types.ALARM, request, rpc.AlarmResponse, "alarm", lambda _: None)
 
     def reroute(self, to: str = "", watches: str = "") -> None:
         """Send everything, or only watches, through another endpoint (a proxy); "": as configured."""
@@ -301,8 +285,19 @@ class EtcdClient:
         )
         return WatchStream(self._transport, request, purpose)
 
+    async def _small(
+        self, method: Rpc, request: Message, response: Message, purpose: str, read: Callable[[Message], T]
+    ) -> T:
+        """Send an RPC without keys; return what `read` takes from its answer (a `response`)."""
+
+        async def decode(raw: bytes) -> Decoded[T]:
+            answer = response.FromString(raw)
+            return Decoded(read(answer), answer.header)
+
+        return await self._transport.call(method, request, decode, other_text, purpose)
+
     async def _txn(self, request: rpc.TxnRequest, purpose: str) -> TxnResult:
-        return await self._transport.call(rpcs.TXN, request, _txn_result, txn_text, purpose)
+        return await self._transport.call(types.TXN, request, _txn_result, txn_text, purpose)
 
 
 async def _range_result(raw: bytes) -> Decoded[RangeResult]:

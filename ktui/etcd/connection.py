@@ -12,7 +12,7 @@ import grpc
 
 from ktui.etcd import grpc_errors
 from ktui.etcd.errors import ConnectionLostError, EtcdError
-from ktui.etcd.rpcs import Metadata
+from ktui.etcd.types import Metadata
 
 WatchCall: TypeAlias = grpc.aio.StreamStreamCall
 

@@ -21,8 +21,7 @@ from ktui.etcd.errors import (
     UnreachableError,
 )
 from ktui.etcd.ledger import Ledger, LedgerEntry
-from ktui.etcd.rpcs import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc
-from ktui.etcd.types import range_text
+from ktui.etcd.types import AUTHENTICATE, RANGE, WATCH, Message, Metadata, Rpc, range_text
 from ktui.telemetry.bus import Bus
 
 T = TypeVar("T")

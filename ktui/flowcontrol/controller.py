@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ktui.apiserver.flow_control import Rejected, Ticket
+from ktui.apiserver.chain import Rejected, Ticket
 from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later
 from ktui.flowcontrol.levels import Level, Levels, StoredSpec
 from ktui.flowcontrol.metrics import FlowMetrics

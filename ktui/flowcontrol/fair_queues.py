@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ktui.apiserver.flow_control import EXPECTED_SECONDS, Ticket
+from ktui.apiserver.chain import EXPECTED_SECONDS, Ticket
 from ktui.flowcontrol.utilization import (
     REQUESTS,
     SEATS_DEMANDED,

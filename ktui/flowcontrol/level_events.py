@@ -37,7 +37,7 @@ from ktui.kube.status import path_not_found
 from ktui.printable import escaped
 
 if TYPE_CHECKING:
-    from ktui.apiserver.flow_control import Ticket
+    from ktui.apiserver.chain import Ticket
     from ktui.cacher.settings import Settings
     from ktui.contract.events import AnyEvent
     from ktui.flowcontrol.controller import PriorityAndFairness

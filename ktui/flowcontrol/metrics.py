@@ -18,7 +18,7 @@ from ktui.flowcontrol.utilization import (
 )
 
 if TYPE_CHECKING:
-    from ktui.apiserver.flow_control import Ticket
+    from ktui.apiserver.chain import Ticket
     from ktui.flowcontrol.levels import Level, Levels
     from ktui.kube.flow_schemas import FlowSchema
 

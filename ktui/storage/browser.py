@@ -23,10 +23,9 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
 from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
-from ktui.storage.keys import key_bytes, key_text, range_end
+from ktui.storage.keys import DecodedValue, key_bytes, key_text, range_end, read_value
 from ktui.storage.prefix import find_children
 from ktui.storage.prefix_sizes import GENTLE, SECRETS, THOROUGH, Sizes
-from ktui.storage.values import DecodedValue, read_value
 from ktui.telemetry.off_loop import Slices
 from ktui.wire.codec import Codec, codec_for
 from ktui.wire.field_sizes import field_sizes

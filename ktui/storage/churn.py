@@ -12,8 +12,7 @@ from ktui.contract.etcd_documents import Churn, KeyChurn, LeaseChurn, ResourceCh
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.types import WatchBatch, WatchEvent
-from ktui.storage.keys import key_text, range_end
-from ktui.storage.values import read_value
+from ktui.storage.keys import key_text, range_end, read_value
 from ktui.telemetry.off_loop import Slices
 from ktui.wire.codec import Codec
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from types import TracebackType
+from typing import Literal, NamedTuple
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError
@@ -15,14 +16,25 @@ from ktui.kube import status
 from ktui.kube.resources import Resource
 from ktui.storage.errors import asking
 from ktui.storage.keys import ResourceKeys, range_end
-from ktui.storage.leases import Leases
-from ktui.storage.lister import Lister, read_range
+from ktui.storage.lister import MAX_PAGE, Lister, Page, StoreList, StoreListRequest, read_range
 from ktui.storage.objects import Reader, StoredObject
-from ktui.storage.store_requests import MAX_PAGE, Page, StoreEvent, StoreList, StoreListRequest
-from ktui.storage.writer import Writer
+from ktui.storage.writer import Leases, Writer
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import LARGE_BYTES, Slices, compute_large
 from ktui.wire.codec import Codec
+
+
+class StoreEvent(NamedTuple):
+    """A change at revision `rv`. BOOKMARK: no object, and no further event up to `rv`.
+
+    A DELETED object is the last state with the deletion's rv; `previous` is that state with its own rv, None
+    for ADDED.
+    """
+
+    type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+    object: StoredObject | None
+    previous: StoredObject | None
+    rv: int
 
 
 class StoreWatch:

@@ -21,7 +21,7 @@ from ktui.kube.status import (
     other_namespace,
     too_many_requests,
 )
-from ktui.storage.store_requests import StoreListRequest
+from ktui.storage.lister import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects

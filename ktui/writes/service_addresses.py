@@ -17,7 +17,7 @@ from ktui.cacher.cachers import Registry
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import ignoring_not_found
-from ktui.storage.store_requests import StoreListRequest
+from ktui.storage.lister import StoreListRequest
 from ktui.writes.own_objects import create_own, update_or_create
 
 TRIES = 8  # random addresses to try before the range is searched from its beginning

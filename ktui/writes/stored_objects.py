@@ -11,8 +11,8 @@ from ktui.kube.json_trees import Obj, decoded
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, not_found
+from ktui.storage.lister import StoreListRequest
 from ktui.storage.objects import EVERYTHING, StoredObject
-from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.off_loop import LARGE_BYTES, compute, expect
 from ktui.wire.pb import CodecError
 from ktui.writes.decoding.body import Unfit, check_metadata

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import pytest
 
-from ktui.etcd import connection_liveness, endpoints, rpcs, transport
+from ktui.etcd import connection_liveness, endpoints, transport, types
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
@@ -52,7 +52,7 @@ async def one_loop(anyio_backend: object) -> AsyncIterator[None]:
 def patient_connections() -> Iterator[None]:
     """What every connection begins with tolerates a machine, or an etcd, that stalls for more than 5 s."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rpcs, "STATUS", replace(rpcs.STATUS, timeout=60.0))
+        patch.setattr(types, "STATUS", replace(types.STATUS, timeout=60.0))
         patch.setattr(transport, "AUTHENTICATE", replace(transport.AUTHENTICATE, timeout=60.0))
         patch.setattr(endpoints, "_OPTIONS", connecting_within(60_000))
         patch.setattr(connection_liveness, "QUIET_SECONDS", 3_600.0)

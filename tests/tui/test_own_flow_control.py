@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ktui.apiserver.flow_control import Ticket
+from ktui.apiserver.chain import Ticket
 from ktui.cacher.settings import Settings
 from ktui.contract.events import AnyEvent
 from ktui.flowcontrol.controller import PriorityAndFairness

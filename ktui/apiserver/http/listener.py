@@ -1,6 +1,7 @@
 """The listening socket: granian embedded in ktui's event loop.
 
-Any other ASGI server could take its place. The caller handles signals and shutdown.
+Any other ASGI server could take its place: the application's lifespan is run here. The caller handles signals
+and shutdown.
 """
 
 from __future__ import annotations
@@ -13,16 +14,53 @@ from typing import TYPE_CHECKING, Any
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from ktui.apiserver.http.asgi import ASGIApp
+from ktui.apiserver.http.asgi import ASGIApp, Message
 from ktui.apiserver.http.connections import ConnectionGuard, Connections
 from ktui.apiserver.http.health_reserve import PLACES, HealthReserve
-from ktui.apiserver.http.lifespan import Lifespan
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
 from ktui.supervision import Supervisor, stop
 
 if TYPE_CHECKING:
     from ktui.apiserver.http.tls import TlsFiles
     from ktui.apiserver.http.tls_front import TlsFront
+
+
+class Lifespan:
+    """An application's lifespan. `startup()` raises what the application raised."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._to_app: asyncio.Queue[Message] = asyncio.Queue()
+        self._from_app: asyncio.Queue[Message] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    async def startup(self) -> None:
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}}
+        self._task = asyncio.ensure_future(self._run(scope))
+        await self._send("lifespan.startup")
+
+    async def shutdown(self) -> None:
+        if self._task is None or self._task.done():
+            return
+        await self._send("lifespan.shutdown")
+        await self._task
+        self._task = None
+
+    async def _run(self, scope: Message) -> None:
+        await self._app(scope, self._to_app.get, self._from_app.put)
+
+    async def _send(self, event: str) -> None:
+        assert self._task is not None
+        self._to_app.put_nowait({"type": event})
+        answer = asyncio.ensure_future(self._from_app.get())
+        await asyncio.wait({answer, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            answer.cancel()
+            self._task.result()  # raises the application's error
+            raise RuntimeError(f"the application ended on {event}")
+        if answer.result()["type"] != f"{event}.complete":
+            raise RuntimeError(answer.result().get("message") or f"the application refused {event}")
+
 
 LOOPBACK = "127.0.0.1"
 # Seconds for requests to finish.

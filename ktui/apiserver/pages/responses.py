@@ -1,22 +1,29 @@
-"""Send small, complete responses."""
+"""Read small documents and parameters, and send small, complete responses."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec.json
+import msgspec
 
 from ktui.apiserver.answer import finished
-from ktui.apiserver.http.request import Request
+from ktui.apiserver.call import REQUEST_SECONDS
+from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response, header
 from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
+from ktui.documents.known_types import check_nesting
+from ktui.documents.limits import DocumentError
 from ktui.kube.golang.formatting import quote, to_json
-from ktui.kube.status import StatusError, bad_request, method_not_allowed
+from ktui.kube.golang.times import parse_duration
+from ktui.kube.status import StatusError, bad_request, method_not_allowed, request_entity_too_large
 
 if TYPE_CHECKING:
     from ktui.wire.stored_codec import Messages
+
+
+Document = TypeVar("Document")
 
 
 def number(request: Request, name: str, default: int) -> int:
@@ -27,6 +34,35 @@ def number(request: Request, name: str, default: int) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 19:
         raise bad_request(f"{name} must be a whole number, not {text!r}")
     return int(text)
+
+
+def time_allowed(request: Request, minor: int) -> float:
+    """Return the request's timeout in seconds: `?timeout=10s` (kubectl's --request-timeout), at most a
+    minute.
+
+    Raises StatusError 400 for an invalid value, before the client is authenticated. kube-apiserver 1.`minor`
+    has the parameter since 1.20; WATCHes have their own `timeoutSeconds`.
+    """
+    text = request.parameter("timeout") if minor >= 20 else ""
+    if not text:
+        return REQUEST_SECONDS
+    try:
+        asked = parse_duration(text)
+    except ValueError as error:
+        raise bad_request(f"invalid timeout specified in the request URL - {error}") from None
+    return asked if 0.0 < asked < REQUEST_SECONDS else REQUEST_SECONDS
+
+
+async def read_document(request: Request, document: type[Document], most: int) -> Document:
+    """Return the body, a JSON document; raise StatusError 413 beyond `most` bytes, 400 if it is not valid."""
+    try:
+        body = await request.body(most)
+        check_nesting(body)
+        return msgspec.json.decode(body, type=document)
+    except BodyTooLarge:
+        raise request_entity_too_large(f"limit is {most}") from None
+    except (DocumentError, msgspec.DecodeError) as error:
+        raise bad_request(str(error)) from None
 
 
 JSON = "application/json"

@@ -1,42 +1,36 @@
-"""All pages and their paths."""
+"""All pages and their paths; health, version and metrics."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import platform
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-
-import msgspec
 
 from ktui import __version__
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.http.request import BodyTooLarge, Request
+from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.metrics.metric_types import render
-from ktui.apiserver.metrics.process import process_metrics, request_log_metrics
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.metrics.storage import EtcdMetrics, KeyNames, cache_metrics
+from ktui.apiserver.metrics.storage import (
+    EtcdMetrics,
+    KeyNames,
+    cache_metrics,
+    process_metrics,
+    request_log_metrics,
+)
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import discovery
-from ktui.apiserver.pages.behaviour import SettingsPages
 from ktui.apiserver.pages.caches import CachePages
 from ktui.apiserver.pages.etcd import EtcdPages
-from ktui.apiserver.pages.health import Check, HealthPages
-from ktui.apiserver.pages.responses import Page, PageRouter, number, send_json
-from ktui.apiserver.pages.telemetry import MarkerPages, TelemetryStream
-from ktui.apiserver.server import Faults, Services
+from ktui.apiserver.pages.own import FinishedPages, OwnPages, TelemetryStream
+from ktui.apiserver.pages.responses import Page, PageRouter, send_json
+from ktui.apiserver.server import Services
 from ktui.contract import paths
-from ktui.contract.events import RequestFinished
-from ktui.contract.faults import ActiveFaults, Fault
-from ktui.etcd.errors import EtcdError
-from ktui.kube.status import StatusError, bad_request, not_acceptable, request_entity_too_large
+from ktui.kube.status import not_acceptable
 from ktui.kube.versions import Behaviour
-from ktui.supervision import Supervisor
-from ktui.telemetry.bus import Bus, Subscription
 from ktui.telemetry.off_loop import Slices
 
 
@@ -56,128 +50,71 @@ def version_document(behaviour: Behaviour) -> dict[str, str]:
     }
 
 
-KEPT = 5000
-# Seconds without calls. A full LIST of a huge cluster must end before, or its cost is lost.
-IDLE_SECONDS = 600.0
-# Seconds. A request's cost follows its last byte at once, but a busy loop may delay it.
-WAIT_SECONDS = 5.0
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A line of the response. `failure` returns why the check fails, "" if it passes.
 
-
-class FinishedPages:
-    """`/ktui/v1/requests`: the cost of the last KEPT requests, for the clients that sent them.
-
-    A client that wants the cost of one request need not follow the telemetry stream of a busy server.
-    Requests are kept from the first call on, until no client has called for a while: without calls there is
-    no overhead.
+    kube-apiserver withholds the reason; ktui's own checks show it (`shown`).
     """
 
-    def __init__(self, bus: Bus, supervisor: Supervisor) -> None:
-        self._bus = bus
-        self._supervisor = supervisor
-        self._kept: OrderedDict[int, RequestFinished] = OrderedDict()
-        self._subscription: Subscription | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._idle: asyncio.TimerHandle | None = None
-        self._arrived = asyncio.Event()
-
-    async def newest(self, request: Request, response: Response) -> None:
-        """Send the newest requests, newest first, and keep requests from now on."""
-        limit = number(request, "limit", 100)
-        self._keep()
-        rows = list(reversed(self._kept.values()))[:limit]
-        await send_json(response, {"requests": rows})
-
-    async def one(self, request: Request, response: Response) -> None:
-        """Send the cost of one request; wait briefly for one that is just ending. 404 if unknown."""
-        text = request.path.rstrip("/").rsplit("/", 1)[-1]
-        if not (text.isascii() and text.isdigit()) or len(text) > 19:
-            raise bad_request(f"a request id is a whole number, not {text!r}")
-        self._keep()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(WAIT_SECONDS):
-                while int(text) not in self._kept:
-                    arrived = self._arrived
-                    await arrived.wait()
-        found = self._kept.get(int(text))
-        if found is None:
-            raise StatusError(404, "NotFound", f"no account of request {text} is kept")
-        await send_json(response, found)
-
-    def close(self) -> None:
-        """Stop keeping requests."""
-        if self._idle is not None:
-            self._idle.cancel()
-        if self._subscription is not None:
-            self._subscription.close()
-        self._subscription = self._task = self._idle = None
-        self._kept.clear()
-
-    def _keep(self) -> None:
-        if self._subscription is None:
-            self._subscription = self._bus.subscribe()
-            self._task = self._supervisor.start(
-                "the record of finished requests", partial(self._follow, self._subscription)
-            )
-        if self._idle is not None:
-            self._idle.cancel()
-        self._idle = asyncio.get_running_loop().call_later(IDLE_SECONDS, self.close)
-
-    async def _follow(self, subscription: Subscription) -> None:
-        async for batch in subscription.batches():
-            for event in batch:
-                if isinstance(event, RequestFinished):
-                    self._kept[event.id] = event
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            arrived, self._arrived = self._arrived, asyncio.Event()
-            arrived.set()
+    name: str
+    failure: Callable[[], str]
+    shown: bool = False
 
 
-MAX_BODY = 4 * 1024
+class HealthPages:
+    """/healthz, /livez, /readyz: plain text, with `?verbose` one line per check, as kube-apiserver.
+
+    /readyz has the checks `ready` in addition to `alive`.
+    """
+
+    def __init__(self, alive: list[Check], ready: list[Check]) -> None:
+        self._alive = alive
+        self._ready = ready
+
+    async def healthz(self, request: Request, response: Response) -> None:
+        await self._answer("healthz", self._alive, request, response)
+
+    async def livez(self, request: Request, response: Response) -> None:
+        await self._answer("livez", self._alive, request, response)
+
+    async def readyz(self, request: Request, response: Response) -> None:
+        await self._answer("readyz", [*self._alive, *self._ready], request, response)
+
+    def single(self, name: str) -> dict[str, Page]:
+        """Return a page for each single check of /healthz, /livez or /readyz."""
+        checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
+        return {check.name: partial(self._one, name, check) for check in checks}
+
+    async def _one(self, name: str, check: Check, request: Request, response: Response) -> None:
+        failure = check.failure()
+        if not failure:
+            await response.text(200, "ok")
+        else:
+            reason = failure if check.shown else f"{check.name} failed"
+            await response.text(500, f"internal server error: {name}: {reason}\n")
+
+    async def _answer(self, name: str, checks: list[Check], request: Request, response: Response) -> None:
+        excluded = request.parameters.get("exclude", [])
+        failures = {check: "" if check.name in excluded else check.failure() for check in checks}
+        if any(failures.values()):
+            await response.text(500, _report(failures, excluded) + f"{name} check failed\n")
+        elif "verbose" in request.parameters:
+            await response.text(200, _report(failures, excluded) + f"{name} check passed\n")
+        else:
+            await response.text(200, "ok")
 
 
-class FaultPages:
-    """`/ktui/v1/faults`: inject faults into the etcd that this server started, for workloads."""
-
-    def __init__(self, services: Services) -> None:
-        self._faults = services.faults
-
-    async def get(self, request: Request, response: Response) -> None:
-        """Send the active faults."""
-        await self._send(response, 200)
-
-    async def inject(self, request: Request, response: Response) -> None:
-        """Begin a fault: 202; 403 if ktui did not start this etcd, 409 if one of its kind is active."""
-        faults = self._allowed()
-        try:
-            fault = msgspec.json.decode(await request.body(MAX_BODY), type=Fault).checked()
-        except BodyTooLarge:
-            raise request_entity_too_large(f"limit is {MAX_BODY}") from None
-        except (msgspec.DecodeError, ValueError) as error:
-            raise bad_request(str(error)) from None
-        try:
-            await faults.inject(fault)
-        except ValueError as error:
-            raise StatusError(409, "Conflict", str(error)) from None
-        except EtcdError as error:
-            raise StatusError(500, "InternalError", f"{fault.kind}: {error}") from None
-        await self._send(response, 202)
-
-    async def end(self, request: Request, response: Response) -> None:
-        """End all faults."""
-        await self._allowed().end()
-        await self._send(response, 200)
-
-    def _allowed(self) -> Faults:
-        if self._faults is None:
-            raise StatusError(
-                403, "Forbidden", "faults are only for an embedded etcd that ktui started, which this is not"
-            )
-        return self._faults
-
-    async def _send(self, response: Response, status: int) -> None:
-        active = self._faults.active if self._faults is not None else []
-        await send_json(response, ActiveFaults(active), status)
+def _report(failures: dict[Check, str], excluded: list[str]) -> str:
+    lines = []
+    for check, failure in failures.items():
+        if check.name in excluded:
+            lines.append(f"[+]{check.name} excluded: ok")
+        elif failure:
+            lines.append(f"[-]{check.name} failed: {failure if check.shown else 'reason withheld'}")
+        else:
+            lines.append(f"[+]{check.name} ok")
+    return "".join(f"{line}\n" for line in lines)
 
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
@@ -251,16 +188,15 @@ class Pages:
         return router
 
     def _add_ktui(self, router: PageRouter) -> None:
-        settings = SettingsPages(self._services)
-        router.add("GET", paths.INFO, settings.info)
+        own = OwnPages(self._services)
+        router.add("GET", paths.INFO, own.info)
         router.add("GET", paths.PRESENT, self._telemetry.present)
-        router.add("GET", paths.BEHAVIOUR, settings.behaviour)
-        router.add("PUT", paths.BEHAVIOUR, settings.switch)
-        faults = FaultPages(self._services)
-        router.add("GET", paths.FAULTS, faults.get)
-        router.add("POST", paths.FAULTS, faults.inject)
-        router.add("DELETE", paths.FAULTS, faults.end)
-        router.add("POST", paths.MARKERS, MarkerPages(self._services.bus).publish)
+        router.add("GET", paths.BEHAVIOUR, own.behaviour)
+        router.add("PUT", paths.BEHAVIOUR, own.switch)
+        router.add("GET", paths.FAULTS, own.faults)
+        router.add("POST", paths.FAULTS, own.inject)
+        router.add("DELETE", paths.FAULTS, own.end_faults)
+        router.add("POST", paths.MARKERS, own.mark)
         router.add("GET", paths.REQUESTS, self._finished.newest)
         router.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
         prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry

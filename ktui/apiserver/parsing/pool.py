@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.apiserver.parsing.frames import DUPLICATES, END, HEADER, INVALID, JSON, PIECE, TOO_LARGE, YAML
+from ktui.apiserver.parsing.worker import DUPLICATES, END, HEADER, INVALID, JSON, PIECE, TOO_LARGE, YAML
 from ktui.documents.jsonreader import duplicate_fields, parse_json, read_json
 from ktui.documents.limits import DocumentError, TooLarge
 from ktui.documents.tree_pieces import Piece, joined

@@ -1,5 +1,8 @@
 """The parser process: `python -m ktui.apiserver.parsing.worker`, frames on stdin and stdout.
 
+A frame is a kind, a length and content. A request is one frame (`JSON` or `YAML`, the body). The answer is
+`DUPLICATES` and one or more `PIECE`, or `INVALID` or `TOO_LARGE` with the error's text; `END` closes it.
+
 Whatever a body does to a parser affects this process only: the kernel limits memory and CPU time, inside C
 code as well.
 """
@@ -11,6 +14,7 @@ import json
 import os
 import resource
 import signal
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +22,20 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from ktui.apiserver.parsing.frames import DUPLICATES, END, HEADER, INVALID, PIECE, TOO_LARGE, YAML, frame
 from ktui.documents.jsonreader import duplicate_fields, read_json
 from ktui.documents.limits import DocumentError, TooLarge
 from ktui.documents.tree_pieces import Piece, check_containers, pieces
 from ktui.documents.yamlreader import read_yaml
+
+HEADER = struct.Struct(">cI")
+
+JSON, YAML = b"j", b"y"
+DUPLICATES, PIECE, INVALID, TOO_LARGE, END = b"d", b"p", b"i", b"l", b"."
+
+
+def frame(kind: bytes, content: bytes = b"") -> bytes:
+    return HEADER.pack(kind, len(content)) + content
+
 
 MEMORY_BYTES = 768 << 20  # address space
 RETIRE_BYTES = 100 << 20  # a process still larger than this after a response ends

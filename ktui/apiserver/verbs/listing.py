@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.dropped import DroppedObjects, dropper
+from ktui.apiserver.forms.choose import DroppedObjects, dropper, object_form
 from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import ObjectForm

@@ -39,8 +39,8 @@ from ktui.kube.routing.cache_state import etcd_supports_progress
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.census import FOREIGN_SECONDS, OWN_SECONDS, Census
 from ktui.storage.compaction import follow_compactions
-from ktui.storage.leases import Leases
 from ktui.storage.store import Store
+from ktui.storage.writer import Leases
 from ktui.supervision import Supervisor, Work, stop
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import codec_for

@@ -13,7 +13,7 @@ from functools import cache, partial
 from itertools import count
 from pathlib import Path
 
-from ktui.telemetry.memory import resident_bytes
+from ktui.telemetry.meter import resident_bytes
 from ktui.wire import transcode_cache
 
 # Python's default is 5 ms: while a LIST is transcoded, the HTTP server's threads would wait that long for

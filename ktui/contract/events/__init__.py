@@ -8,8 +8,17 @@ life: a gap shows how many events were dropped.
 
 from __future__ import annotations
 
-from ktui.contract.events.base import Dropped, Event, Marker, ServerInfo, TaskFailures
-from ktui.contract.events.cost import COUNTS, FIGURES, Cost, figures
+from ktui.contract.events.base import (
+    COUNTS,
+    FIGURES,
+    Cost,
+    Dropped,
+    Event,
+    Marker,
+    ServerInfo,
+    TaskFailures,
+    figures,
+)
 from ktui.contract.events.live import (
     CacheProbe,
     FlowConfig,

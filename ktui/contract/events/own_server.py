@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ktui.contract.events.base import Count, Difference, Event, Milliseconds, Seconds, UnixTime
-from ktui.contract.events.cost import CostEvent
+from ktui.contract.events.base import CostEvent, Count, Difference, Event, Milliseconds, Seconds, UnixTime
 
 
 class ChainStage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

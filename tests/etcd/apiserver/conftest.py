@@ -14,8 +14,7 @@ import httpx
 import pytest
 
 from ktui.apiserver.app import Application
-from ktui.apiserver.call import RequestLog
-from ktui.apiserver.flow_control import Unlimited
+from ktui.apiserver.chain import RequestLog, Unlimited
 from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.server import Services
 from ktui.authn.service_accounts import TokenSettings
@@ -30,8 +29,8 @@ from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.users import Requester
 from ktui.storage.browser import EtcdBrowser
-from ktui.storage.leases import Leases
 from ktui.storage.store import Store
+from ktui.storage.writer import Leases
 from ktui.telemetry.bus import Bus
 from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from ktui.apiserver.flow_control import Ticket
+from ktui.apiserver.chain import Ticket
 from ktui.cacher.settings import Settings
 from ktui.contract.events import FlowConfig, LevelScrape, RequestFinished, RequestsDump
 from ktui.etcd.client import EtcdClient

@@ -14,8 +14,8 @@ from aetcd import rpc
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
-from ktui.etcd.rpcs import Rpc
 from ktui.etcd.transport import Decoded
+from ktui.etcd.types import Rpc
 from ktui.telemetry.bus import Bus
 from ktui.wire.codec import encode_object
 from tests.etcd.stopping import stand_still

@@ -15,9 +15,9 @@ from ktui.kube.selectors import LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.browser import EtcdBrowser
 from ktui.storage.compaction import compact, follow_compactions
+from ktui.storage.lister import StoreListRequest
 from ktui.storage.objects import SelectionPredicate
 from ktui.storage.store import Store
-from ktui.storage.store_requests import StoreListRequest
 from ktui.telemetry.bus import Bus
 from tests.etcd.recording import RecordingProxy
 

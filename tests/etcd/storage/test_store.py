@@ -14,9 +14,9 @@ from ktui.etcd.errors import FutureRevisionError, UnreachableError
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
+from ktui.storage.lister import StoreListRequest
 from ktui.storage.objects import SelectionPredicate
 from ktui.storage.store import Store
-from ktui.storage.store_requests import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter, metered

@@ -14,8 +14,7 @@ import pytest
 from cryptography import x509
 
 from ktui.apiserver.http import tls
-from ktui.apiserver.http.lifespan import Lifespan
-from ktui.apiserver.http.listener import PortInUse, claim_port, split_listen
+from ktui.apiserver.http.listener import Lifespan, PortInUse, claim_port, split_listen
 from ktui.apiserver.http.loopback import host_of_header
 from ktui.apiserver.http.request import BodyIncomplete, BodyTooLarge
 from ktui.apiserver.http.response import MOST_AT_ONCE, PIECE_BYTES, THRESHOLD_BYTES, Body, accepts_gzip

@@ -16,10 +16,9 @@ from ktui.apiserver.metrics.metric_types import Counter, Gauge, Histogram, label
 from ktui.apiserver.pages import discovery
 from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd import MASK, describe
-from ktui.apiserver.pages.health import Check, HealthPages
+from ktui.apiserver.pages.own import TelemetryStream
 from ktui.apiserver.pages.responses import PageRouter, number
-from ktui.apiserver.pages.routes import stale_text
-from ktui.apiserver.pages.telemetry import TelemetryStream
+from ktui.apiserver.pages.routes import Check, HealthPages, stale_text
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import ServiceAccountTokens
 from ktui.authz.authorizers import AlwaysAllow

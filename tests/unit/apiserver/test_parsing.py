@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ktui.apiserver.parsing.frames import END, JSON, TOO_LARGE, YAML, frame
 from ktui.apiserver.parsing.pool import SMALL_BYTES, BodyParser, ParserPool, is_small
+from ktui.apiserver.parsing.worker import END, JSON, TOO_LARGE, YAML, frame
 from ktui.documents.limits import DocumentError, TooLarge
 
 pytestmark = pytest.mark.anyio

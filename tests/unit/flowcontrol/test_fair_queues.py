@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.apiserver.flow_control import Ticket
+from ktui.apiserver.chain import Ticket
 from ktui.flowcontrol.fair_queues import CONCURRENCY_LIMIT, QUEUE_FULL, FairQueues
 from ktui.kube.flow_rules import QueuingSpec
 from tests.unit.flowcontrol.ticking import Ticking, level_of, request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.apiserver.flow_control import Rejected, Ticket
+from ktui.apiserver.chain import Rejected, Ticket
 from ktui.flowcontrol.controller import MaxInFlight
 from ktui.flowcontrol.levels import LONGEST, RetryAfter
 from ktui.kube.flow_schemas import classify

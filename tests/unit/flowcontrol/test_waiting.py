@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ktui.apiserver.flow_control import Rejected, Ticket
+from ktui.apiserver.chain import Rejected, Ticket
 from ktui.flowcontrol.controller import PriorityAndFairness
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import AUTHENTICATED, Requester

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ktui.apiserver.flow_control import Ticket
+from ktui.apiserver.chain import Ticket
 from ktui.flowcontrol.fair_queues import FairQueues
 from ktui.kube.flow_rules import QueuingSpec, schema_spec
 from ktui.kube.flow_schemas import FlowSchema, PriorityLevel

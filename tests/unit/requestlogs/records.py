@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.chain import Decision
-from ktui.apiserver.flow_control import Ticket
+from ktui.apiserver.chain import Decision, Ticket
 from ktui.kube.flow_schemas import FlowSchema, classify
 from ktui.kube.requestinfo import attributes_of, parse_path, request_verb, rules_verb
 from ktui.kube.users import AUTHENTICATED, Requester

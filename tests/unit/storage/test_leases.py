@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.storage.leases import MAX_OBJECTS, Leases, reuse_seconds
+from ktui.storage.writer import MAX_OBJECTS, Leases, reuse_seconds
 
 
 class Granting:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.storage.store_requests import MAX_PAGE, Chunks, PageRule, next_page
+from ktui.storage.lister import MAX_PAGE, Chunks, PageRule, next_page
 
 
 @pytest.mark.parametrize(

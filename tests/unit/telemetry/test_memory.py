@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from ktui.telemetry.memory import ConcurrentRequests, resident_bytes
-from ktui.telemetry.meter import TELLING_BYTES, Meter
+from ktui.telemetry.meter import TELLING_BYTES, ConcurrentRequests, Meter, resident_bytes
 
 
 def test_the_most_that_was_held_at_one_time() -> None:
