@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from ktui.cacher.cacher_requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
-from ktui.cacher.errors import NotFresh, reaching
+from ktui.cacher.errors import NotFresh
 from ktui.cacher.list_handler import ListHandler
-from ktui.cacher.resource_cache import READY_TIMEOUT, ResourceCache
+from ktui.cacher.resource_cache import READY_TIMEOUT, ResourceCache, disabled_state
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_handler import WatchHandler
 from ktui.contract import events as telemetry
@@ -131,8 +131,7 @@ class Cacher:
         self, namespace: str | None, name: str, minimum_rv: int = 0
     ) -> tuple[StoredObject | None, int]:
         """Read etcd; return the cache's own object if it is what etcd has: its JSON may be made already."""
-        with reaching(self.resource, "get"):
-            obj, read_at = await self.store.get(namespace, name, minimum_rv=minimum_rv)
+        obj, read_at = await self.store.get(namespace, name, minimum_rv=minimum_rv)
         cached = None if obj is None or self.cache is None else self.cache.memory.store.get(obj.key)
         same = cached is not None and obj is not None and cached.rv == obj.rv and cached.raw == obj.raw
         return (cached if same else obj), read_at
@@ -150,8 +149,7 @@ class Cacher:
 
     async def list(self, request: ListRequest) -> ListAnswer:
         """Answer a LIST whose options the API has validated. Raises StatusError."""
-        with reaching(self.resource, "list"):
-            return await self._list.list(request, self._state())
+        return await self._list.list(request, self._state())
 
     def sending(self, answer: ListAnswer) -> AbstractContextManager[None]:
         """While the block runs, `answer` is being sent: the cache keeps its objects encoded."""
@@ -161,8 +159,7 @@ class Cacher:
 
     async def watch(self, request: WatchRequest) -> WatchAnswer:
         """Answer a WATCH whose options the API has validated. Raises StatusError if it is refused."""
-        with reaching(self.resource, "watch"):
-            return await self._watch.watch(request, self._state())
+        return await self._watch.watch(request, self._state())
 
     async def ready(self, within: float = READY_TIMEOUT) -> bool:
         """Fill the cache if it is cold, and wait until it is filled; return False after `within` seconds."""
@@ -199,9 +196,7 @@ class Cacher:
     def _state(self) -> CacheState:
         """Return the state that plans depend on; the first request starts filling a cold cache."""
         if self.cache is None:
-            return CacheState(
-                Readiness.DISABLED, progress=self._settings.progress, range_stream=self.store.range_stream
-            )
+            return disabled_state(self.store, self._settings)
         if self._settings.watch_cache:
             self.cache.warm()
         return self.cache.routing_state()

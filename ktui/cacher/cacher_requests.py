@@ -110,13 +110,8 @@ class WatchAnswer:
     @property
     def events(self) -> AsyncIterator[OutEvent]:
         """Yield the same events one by one."""
-        return self._each()
+        return (event async for batch in self.stream.batches() for event in batch)
 
     def close(self, cause: str = "client gone") -> None:
         """End the stream; its reader sees the end."""
         self.stream.close(cause)
-
-    async def _each(self) -> AsyncIterator[OutEvent]:
-        async for batch in self.stream.batches():
-            for event in batch:
-                yield event

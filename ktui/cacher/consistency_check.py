@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ktui.etcd.errors import EtcdError
 from ktui.telemetry.meter import Meter, metered
@@ -132,6 +132,13 @@ class LastCheck:
     keys: int
     bytes: int
     detail: str = ""
+
+    def figures(self) -> dict[str, Any]:
+        """Return the fields of CacheStatus about the check."""
+        return {
+            "check": self.outcome, "checked_at": self.at, "check_ms": self.ms, "check_objects": self.keys,
+            "check_bytes": self.bytes, "check_detail": self.detail,
+        }  # fmt: skip
 
 
 class ConsistencyChecker:

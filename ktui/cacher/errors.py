@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
-from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 from ktui.storage.errors import UnreadableError
-
-log = logging.getLogger(__name__)
 
 
 class SnapshotGone(Exception):
@@ -32,24 +28,6 @@ class NotFresh(Exception):
         """Return a 504, or with `reject` a 429; the client may retry either after a second."""
         late = status.too_large_rv(self.requested, self.current)
         return status.too_many_requests(late.message, late.retry_after) if reject else late
-
-
-class reaching:
-    """Turn errors of unreachable storage into a Status; `verb` is "list", "get" …"""
-
-    __slots__ = ("_resource", "_verb")
-
-    def __init__(self, resource: Resource, verb: str) -> None:
-        self._resource = resource
-        self._verb = verb
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, EtcdError):
-            log.warning("%s %s: %s", self._verb, self._resource.id, error)
-            raise status.server_timeout(self._resource, self._verb) from error
 
 
 # kube-apiserver since 1.25: errors that etcd returns are retried this long after the first one (seconds).

@@ -24,52 +24,8 @@ from ktui.storage.store import StoreListRequest
 from ktui.telemetry.meter import current_meter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ktui.kube.versions import Behaviour
-    from ktui.storage.objects import SelectionPredicate, StoredObject
     from ktui.storage.store import Store
-
-
-class Listed(Struct, frozen=True):
-    """Objects in key order and the ListMeta of the answer."""
-
-    objects: Sequence[StoredObject]
-    rv: int
-    continue_: str
-    remaining: int | None
-
-
-async def list_from_etcd(
-    store: Store,
-    plan: Plan,
-    revision: int,
-    selection: SelectionPredicate,
-    scope: RequestScope,
-    token: DecodedToken,
-    behaviour: Behaviour,
-) -> Listed:
-    """Read a page (or all) of etcd at `revision`, 0 for the newest. Raises StatusError."""
-    request = StoreListRequest(
-        namespace=scope.namespace or None,
-        name=scope.name or None,
-        selection=selection,
-        limit=plan.limit,
-        revision=revision,
-        start_key=token.start,
-        minimum_rv=0 if revision else plan.minimum,
-        page_rule="doubling" if behaviour.minor >= 24 else "constant",
-        stream=may_stream(behaviour, plan.limit, recursive=not scope.single, filtered=not scope.unfiltered),
-        counted=scope.unfiltered,
-    )
-    try:
-        found = await store.list(request)
-    except CompactedError:
-        raise _expired(token) from None
-    except FutureRevisionError:
-        raise await _future(store, revision, behaviour) from None
-    continue_ = continuetoken.encode(found.rv, found.next_start) if found.next_start else ""
-    return Listed(found.objects, found.rv, continue_, found.remaining)
 
 
 def _expired(token: DecodedToken) -> StatusError:
@@ -143,16 +99,29 @@ class ListHandler:
         return await self._from_etcd(read, max(plan.revision, 0), route)
 
     async def _from_etcd(self, read: _Read, revision: int, route: str) -> ListAnswer:
-        listed = await list_from_etcd(
-            self._store,
-            read.plan,
-            revision,
-            read.request.selection,
-            read.scope,
-            read.token,
-            self._settings.behaviour,
+        """Read a page (or all) of etcd at `revision`, 0 for the newest."""
+        plan, scope, token, behaviour = read.plan, read.scope, read.token, self._settings.behaviour
+        filtered = not scope.unfiltered
+        request = StoreListRequest(
+            namespace=scope.namespace or None,
+            name=scope.name or None,
+            selection=read.request.selection,
+            limit=plan.limit,
+            revision=revision,
+            start_key=token.start,
+            minimum_rv=0 if revision else plan.minimum,
+            page_rule="doubling" if behaviour.minor >= 24 else "constant",
+            stream=may_stream(behaviour, plan.limit, recursive=not scope.single, filtered=filtered),
+            counted=scope.unfiltered,
         )
-        return ListAnswer(listed.objects, listed.rv, listed.continue_, listed.remaining, read.plan, route)
+        try:
+            found = await self._store.list(request)
+        except CompactedError:
+            raise _expired(token) from None
+        except FutureRevisionError:
+            raise await _future(self._store, revision, behaviour) from None
+        continue_ = continuetoken.encode(found.rv, found.next_start) if found.next_start else ""
+        return ListAnswer(found.objects, found.rv, continue_, found.remaining, plan, route)
 
     def _query(self, read: _Read) -> CacheQuery:
         scope, plan, root = read.scope, read.plan, self._store.prefix

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from ktui.cacher.watch_events import DELETED, MODIFIED, CacheEvent, OutEvent
 from ktui.cacher.watchers import Watcher
@@ -37,68 +38,38 @@ class Sampler:
     def take(self, event: CacheEvent, concerned: Sequence[Watcher], watchers: int) -> None:
         """Publish `event`, matched to `concerned` of all `watchers`, once its encodings are made."""
         self._last = time.monotonic()
-        audience = _audience(event, concerned)
-        at = self._bus.now()
-        self._pending = asyncio.get_running_loop().call_later(
-            SETTLING_SECONDS, self._publish, event, audience, watchers, at
+        seen = [(watcher, out) for watcher in concerned if (out := watcher.convert(event)) is not None]
+        left = event.type == MODIFIED
+        forms = [watcher.form for watcher, out in seen if not (left and out.type == DELETED)]
+        tables = [form for form in forms if form.startswith(TRANSFORMED)]
+        sample = FanOut(
+            at=self._bus.now(),
+            resource=self._resource,
+            change=event.type,
+            rv=event.rv,
+            previous_rv=event.previous.rv if event.previous is not None else 0,
+            namespace=event.object.namespace,
+            name=event.object.name,
+            watchers=watchers,
+            concerned=len(concerned),
+            delivered=len(seen),
+            leaving=len(seen) - len(forms),
+            tables=len(tables),
+            plain_forms=len(set(forms) - set(tables)),
+            table_forms=len(set(tables)),
         )
+        sent = {id(out): out for _, out in seen}.values()
+        loop = asyncio.get_running_loop()
+        self._pending = loop.call_later(SETTLING_SECONDS, self._publish, sample, list(sent))
 
     def close(self) -> None:
         if self._pending is not None:
             self._pending.cancel()
             self._pending = None
 
-    def _publish(self, event: CacheEvent, audience: DispatchResult, watchers: int, at: float) -> None:
+    def _publish(self, sample: FanOut, sent: list[OutEvent]) -> None:
         self._pending = None
-        self._bus.publish(
-            FanOut(
-                at=at,
-                resource=self._resource,
-                change=event.type,
-                rv=event.rv,
-                previous_rv=event.previous.rv if event.previous is not None else 0,
-                namespace=event.object.namespace,
-                name=event.object.name,
-                watchers=watchers,
-                concerned=audience.concerned,
-                delivered=audience.delivered,
-                leaving=audience.leaving,
-                tables=audience.tables,
-                plain_forms=audience.plain_forms,
-                table_forms=audience.table_forms,
-                encodings=sum(out.encoded for out in audience.events),
-            )
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DispatchResult:
-    """The watchers that an event was offered to, and those that received it, by form."""
-
-    concerned: int
-    delivered: int
-    leaving: int
-    tables: int
-    plain_forms: int
-    table_forms: int
-    events: tuple[OutEvent, ...]  # the distinct events that were delivered
-
-
-def _audience(event: CacheEvent, concerned: Sequence[Watcher]) -> DispatchResult:
-    seen = [(watcher, out) for watcher in concerned if (out := watcher.convert(event)) is not None]
-    left = event.type == MODIFIED
-    whole = [(watcher, out) for watcher, out in seen if not (left and out.type == DELETED)]
-    tables = [watcher.form for watcher, _ in whole if watcher.form.startswith(TRANSFORMED)]
-    plain = [watcher.form for watcher, _ in whole if not watcher.form.startswith(TRANSFORMED)]
-    return DispatchResult(
-        concerned=len(concerned),
-        delivered=len(seen),
-        leaving=len(seen) - len(whole),
-        tables=len(tables),
-        plain_forms=len(set(plain)),
-        table_forms=len(set(tables)),
-        events=tuple({id(out): out for _, out in seen}.values()),
-    )
+        self._bus.publish(replace(sample, encodings=sum(out.encoded for out in sent)))
 
 
 STATE_INTERVAL = 0.25

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
@@ -58,6 +58,11 @@ TRIGGER = "spec.nodeName"
 READY_TIMEOUT = 59.5
 # Events of the buffer to shrink at a time, about two milliseconds.
 _SHRUNK_AT_ONCE = 64
+
+
+def disabled_state(store: Store, settings: Settings) -> CacheState:
+    """Return the state that plans depend on where there is no watch cache."""
+    return CacheState(Readiness.DISABLED, progress=settings.progress, range_stream=store.range_stream)
 
 
 class ResourceCache:
@@ -210,9 +215,7 @@ class ResourceCache:
     def routing_state(self) -> CacheState:
         """Return the state that plans depend on."""
         if not self._settings.watch_cache:
-            return CacheState(
-                Readiness.DISABLED, progress=self._settings.progress, range_stream=self._store.range_stream
-            )
+            return disabled_state(self._store, self._settings)
         return CacheState(
             readiness=self._reflector.readiness,
             cache_rv=self.memory.rv,
@@ -257,21 +260,8 @@ class ResourceCache:
             error=reflector.error,
             progress_requests=reflector.progress_requests,
             stale_since=self._stale_since,
-            **self._checked(),
+            **(self.checker.last.figures() if self.checker.last is not None else {}),
         )
-
-    def _checked(self) -> dict[str, Any]:
-        last = self.checker.last
-        if last is None:
-            return {}
-        return {
-            "check": last.outcome,
-            "checked_at": last.at,
-            "check_ms": last.ms,
-            "check_objects": last.keys,
-            "check_bytes": last.bytes,
-            "check_detail": last.detail,
-        }
 
     def lose(self) -> str:
         """Drop the first object from memory, as if its event had never arrived; return its name, "" if none.

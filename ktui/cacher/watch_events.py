@@ -82,8 +82,8 @@ class CacheEvent:
         content. All watchers share the returned event.
         """
         if current:
-            return self._as_modified() if old else self._as_added()
-        return self._as_deleted() if old else None
+            return self._modified or self._made(MODIFIED) if old else self._added or self._made(ADDED)
+        return self._deleted or self._made(DELETED) if old else None
 
     def shrink(self) -> None:
         """Reduce the memory of an event so old that few watchers still start before it.
@@ -97,29 +97,14 @@ class CacheEvent:
         if self.type == DELETED:
             self.object.shrink(None)
 
-    def _as_added(self) -> OutEvent:
-        if self._added is not None:
-            return self._added
-        out = OutEvent(ADDED, self.rv, self.object)
+    def _made(self, event_type: str) -> OutEvent:
+        obj = self.object
+        if event_type == DELETED:
+            gone = obj if self.type == DELETED or self.previous is None else self.previous
+            obj = gone.with_rv(self.rv)
+        out = OutEvent(event_type, self.rv, obj)
         if not self._shrunk:
-            self._added = out
-        return out
-
-    def _as_modified(self) -> OutEvent:
-        if self._modified is not None:
-            return self._modified
-        out = OutEvent(MODIFIED, self.rv, self.object)
-        if not self._shrunk:
-            self._modified = out
-        return out
-
-    def _as_deleted(self) -> OutEvent:
-        if self._deleted is not None:
-            return self._deleted
-        gone = self.object if self.type == DELETED or self.previous is None else self.previous
-        out = OutEvent(DELETED, self.rv, gone.with_rv(self.rv))
-        if not self._shrunk:
-            self._deleted = out
+            setattr(self, f"_{event_type.lower()}", out)
         return out
 
 

@@ -10,7 +10,7 @@ from ktui.cacher import watch_events
 from ktui.cacher.bookmarks import bookmark
 from ktui.cacher.cache_list import REFERENCE_BYTES
 from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
-from ktui.cacher.cacher_requests import WatchAnswer, WatchEvents, WatchRequest
+from ktui.cacher.cacher_requests import WatchAnswer, WatchRequest
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.etcd_watch import EtcdWatch
 from ktui.cacher.resource_cache import ResourceCache
@@ -55,9 +55,9 @@ class WatchHandler:
                 raise plan.error
             return self._failed(plan, plan.error)
         if plan.source is Source.ETCD or self._cache is None:
-            return self._answer(plan, self._from_etcd(request, plan))
+            return WatchAnswer(plan, plan.source.value, self._from_etcd(request, plan))
         try:
-            return self._answer(plan, await self._from_cache(self._cache, request, plan))
+            return WatchAnswer(plan, plan.source.value, await self._from_cache(self._cache, request, plan))
         except NotFresh as late:
             return self._failed(plan, late.as_status())
 
@@ -131,10 +131,6 @@ class WatchHandler:
             return None
         resource = request.resource or self._store.resource
         return lambda rv, ends: bookmark(rv, resource, ends_initial_events=ends)
-
-    @staticmethod
-    def _answer(plan: Plan, stream: WatchEvents) -> WatchAnswer:
-        return WatchAnswer(plan, plan.source.value, stream)
 
     @staticmethod
     def _failed(plan: Plan, error: StatusError) -> WatchAnswer:

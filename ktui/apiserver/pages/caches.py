@@ -10,7 +10,6 @@ from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
-from ktui.cacher.errors import reaching
 from ktui.contract.cache_documents import (
     CachedEvent,
     CacheDigest,
@@ -20,7 +19,8 @@ from ktui.contract.cache_documents import (
     EventPage,
     ObjectPage,
 )
-from ktui.kube.status import StatusError, bad_request
+from ktui.etcd.errors import EtcdError
+from ktui.kube.status import StatusError, bad_request, server_timeout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,8 +114,10 @@ class CachePages:
         state = cacher.state().state
         if cacher.cache is None or state != "ready":
             raise _conflict(f"{cacher.resource.id} is {state}: there is nothing to compare with etcd")
-        with reaching(cacher.resource, "check"):
+        try:
             result = await cacher.cache.checker.check()
+        except EtcdError as error:  # which the checker has logged
+            raise server_timeout(cacher.resource, "check") from error
         cost = cacher.cache.checker.last
         assert cost is not None
         await send_json(
