@@ -27,7 +27,7 @@ from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.parsing.pool import BodyParser, ParserPool
 from ktui.apiserver.server import Server, Services
-from ktui.apiserver.verbs.watch import OpenWatches
+from ktui.apiserver.watches import OpenWatches
 from ktui.contract import paths
 from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.golang.formatting import quote

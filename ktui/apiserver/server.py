@@ -11,6 +11,7 @@ from ktui.apiserver.chain import FlowControl, Unlimited
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.parsing.pool import BodyParser
+from ktui.apiserver.watches import OpenWatches
 from ktui.contract.events import ServerInfo
 from ktui.contract.faults import Fault
 from ktui.kube.resources import Resource
@@ -18,7 +19,6 @@ from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
     from ktui.apiserver.chain import Authenticator, Authorizer, RequestLog
-    from ktui.apiserver.verbs.watch import OpenWatches
     from ktui.cacher.cacher import Cacher
     from ktui.cacher.cachers import Registry
     from ktui.cacher.settings import Settings

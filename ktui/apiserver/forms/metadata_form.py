@@ -18,48 +18,29 @@ if TYPE_CHECKING:
     from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
 
-_Member = Raw | UnsetType
+# metav1.ObjectMeta and what it contains: members in the order in which Go encodes them.
+_OBJECT_META = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations",
+    "ownerReferences", "finalizers", "managedFields",
+)  # fmt: skip
+_OWNER = ("apiVersion", "kind", "name", "uid")  # which are always written
+_MANAGED_FIELDS = ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource")
 
 
-class _OwnerReference(msgspec.Struct):
-    apiVersion: Raw = Raw(b'""')
-    kind: Raw = Raw(b'""')
-    name: Raw = Raw(b'""')
-    uid: Raw = Raw(b'""')
-    controller: _Member = UNSET
-    blockOwnerDeletion: _Member = UNSET
+def _struct(name: str, *members: str, required: tuple[str, ...] = (), **lists: type) -> Any:
+    """Return a type with undecoded members, except `lists` of structs; missing ones are UNSET, or ""."""
+    always = [(member, Raw, Raw(b'""')) for member in required]
+    types = {member: list[item] | UnsetType | None for member, item in lists.items()}  # type: ignore[valid-type]
+    optional = [(member, types.get(member, Raw | UnsetType), UNSET) for member in members]
+    return msgspec.defstruct(name, [*always, *optional])
 
 
-class _ManagedFieldsEntry(msgspec.Struct):
-    manager: _Member = UNSET
-    operation: _Member = UNSET
-    apiVersion: _Member = UNSET
-    time: _Member = UNSET
-    fieldsType: _Member = UNSET
-    fieldsV1: _Member = UNSET
-    subresource: _Member = UNSET
-
-
-class _ObjectMeta(msgspec.Struct):
-    """metav1.ObjectMeta: its members in the order in which Go encodes them."""
-
-    name: _Member = UNSET
-    generateName: _Member = UNSET
-    namespace: _Member = UNSET
-    selfLink: _Member = UNSET
-    uid: _Member = UNSET
-    resourceVersion: _Member = UNSET
-    generation: _Member = UNSET
-    creationTimestamp: _Member = UNSET
-    deletionTimestamp: _Member = UNSET
-    deletionGracePeriodSeconds: _Member = UNSET
-    labels: _Member = UNSET
-    annotations: _Member = UNSET
-    ownerReferences: list[_OwnerReference] | UnsetType | None = UNSET
-    finalizers: _Member = UNSET
-    managedFields: list[_ManagedFieldsEntry] | UnsetType | None = UNSET
-
-
+_OwnerReference = _struct("OwnerReference", "controller", "blockOwnerDeletion", required=_OWNER)
+_ManagedFieldsEntry = _struct("ManagedFieldsEntry", *_MANAGED_FIELDS)
+_ObjectMeta = _struct(
+    "ObjectMeta", *_OBJECT_META, ownerReferences=_OwnerReference, managedFields=_ManagedFieldsEntry
+)
 _decoder = msgspec.json.Decoder(_ObjectMeta)
 _encode = msgspec.json.encode
 _EMPTY = frozenset((b"null", b'""', b"{}", b"[]"))

@@ -1,12 +1,10 @@
-"""WATCH: open the stream, send its events, and publish its figures for telemetry."""
+"""WATCH: open the stream and send its events."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Sequence
-
-import msgspec.structs
+from collections.abc import Sequence
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import event_form
@@ -15,10 +13,11 @@ from ktui.apiserver.http.response import GZIPPED, accepts_gzip, gzip_member
 from ktui.apiserver.negotiation import JSON, negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import selection_of
+from ktui.apiserver.watches import OpenWatch
 from ktui.cacher.cache_watch import do_nothing
-from ktui.cacher.cacher_requests import WatchAnswer, WatchRequest
+from ktui.cacher.cacher_requests import WatchRequest
 from ktui.cacher.watch_events import OutEvent
-from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState, figures
+from ktui.contract.events import WatcherOpened
 from ktui.kube.listoptions import (
     ListOptions,
     parse_list_options,
@@ -28,142 +27,7 @@ from ktui.kube.listoptions import (
     with_watch_defaults,
 )
 from ktui.kube.resources import Resource
-from ktui.telemetry.bus import Bus
-from ktui.telemetry.meter import Meter
 from ktui.telemetry.off_loop import compute, compute_large
-
-STOPPING = "server stopping"
-INTERVAL = 1.0  # seconds between two reports of a watcher
-
-
-class OpenWatch:
-    """One client's WATCH. `made` of its events were encoded for it, `shared` for an earlier watcher.
-
-    `bytes` were sent; the number sent before it was live is in its request's meter. `begun` are the events of
-    its start, for later subscribers.
-    """
-
-    __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "over", "reported", "shared")
-
-    def __init__(
-        self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
-    ) -> None:
-        self.begun = begun
-        self.opened = opened
-        self.answer = answer
-        self.meter = meter
-        self.bytes = 0
-        self.made = 0
-        self.shared = 0
-        self.reported: WatcherState | None = None
-        self.over = False  # its end has been published
-
-    def sent_initially(self, events: int, size: int, ms: float) -> None:
-        """Record what was sent before the stream was live, the last of it `ms` after the request arrived."""
-        meter = self.meter
-        meter.initial += events
-        meter.initial_bytes += size
-        meter.initial_ms = ms
-
-    def state(self) -> WatcherState:
-        stream, meter = self.answer.stream, self.meter
-        return WatcherState(
-            *figures(meter),
-            id=self.opened.id,
-            resource=self.opened.resource,
-            buffered=stream.buffered,
-            capacity=stream.capacity,
-            delivered=stream.delivered,
-            bookmarks=stream.bookmarks,
-            made=self.made,
-            shared=self.shared,
-            live=stream.live,
-            bytes=self.bytes,
-            initial=meter.initial,
-            initial_bytes=meter.initial_bytes,
-            initial_ms=meter.initial_ms,
-        )
-
-    def closed(self) -> WatcherClosed:
-        stream = self.answer.stream
-        return WatcherClosed(
-            id=self.opened.id,
-            resource=self.opened.resource,
-            delivered=stream.delivered,
-            bookmarks=stream.bookmarks,
-            cause=stream.cause,
-            made=self.made,
-            shared=self.shared,
-        )
-
-
-class OpenWatches:
-    """Publishes each WATCH: its start, its state once a second, its end.
-
-    A stream that the cache has ended is reported with the next states, although its request continues until
-    the client has read what was sent before, or disconnects. New subscribers get the open ones.
-    """
-
-    def __init__(self, bus: Bus) -> None:
-        self._bus = bus
-        self._open: dict[int, OpenWatch] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._stopping = False
-        bus.add_snapshot(self.describe)
-
-    def add(
-        self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
-    ) -> OpenWatch:
-        opened = msgspec.structs.replace(opened, at=self._bus.now())
-        watch = self._open[opened.id] = OpenWatch(opened, answer, meter, begun)
-        self._bus.publish(opened)
-        if self._timer is None:
-            self._arm()
-        if self._stopping:
-            answer.close(STOPPING)
-        return watch
-
-    def discard(self, watch: OpenWatch) -> None:
-        del self._open[watch.opened.id]
-        self._end(watch)
-
-    def end_all(self) -> None:
-        """Close every stream, including those about to start, because the server stops."""
-        self._stopping = True
-        for watch in list(self._open.values()):
-            watch.answer.close(STOPPING)
-
-    def describe(self) -> Iterator[AnyEvent]:
-        for watch in self._open.values():
-            yield from watch.begun
-            if not watch.over:
-                yield watch.opened
-                yield watch.state()
-
-    def _end(self, watch: OpenWatch) -> None:
-        if not watch.over:
-            watch.over = True
-            self._bus.publish(watch.closed())
-
-    def _arm(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._report)
-
-    def _report(self) -> None:
-        self._timer = None
-        if self._bus.watched:
-            for watch in self._open.values():
-                stream = watch.answer.stream
-                if stream.cause and stream.buffered:  # its client does not read
-                    self._end(watch)
-                if watch.over:
-                    continue
-                state = watch.state()
-                if state != watch.reported:
-                    watch.reported = state
-                    self._bus.publish(state)
-        if self._open:
-            self._arm()
-
 
 # kube-apiserver's --min-request-timeout: a watch without timeoutSeconds lasts between this and twice this
 # (seconds).

@@ -52,73 +52,17 @@ from ktui.contract.events.own_server import (
 )
 
 __all__ = [
-    "COUNTS",
-    "FIGURES",
-    "AnyEvent",
-    "CacheProbe",
-    "CacheStatus",
-    "ChainStage",
-    "Cost",
-    "Dropped",
-    "EtcdCall",
-    "EtcdHealth",
-    "EtcdProgress",
-    "EtcdUsage",
-    "Event",
-    "FanOut",
-    "FlowConfig",
-    "LevelScrape",
-    "LevelsDump",
-    "LiveServer",
-    "LiveStatus",
-    "Marker",
-    "Prefix",
-    "ProgressTick",
-    "ReplicaDown",
-    "ReplicaScrape",
-    "RequestFinished",
-    "RequestRouted",
-    "RequestStarted",
-    "RequestsDump",
-    "ResourceAsked",
-    "ResourceScrape",
-    "RouteStep",
-    "ServerInfo",
-    "TaskFailures",
-    "WatcherClosed",
-    "WatcherOpened",
-    "WatcherState",
-    "figures",
-]
+    "COUNTS", "FIGURES", "AnyEvent", "CacheProbe", "CacheStatus", "ChainStage", "Cost", "Dropped",
+    "EtcdCall", "EtcdHealth", "EtcdProgress", "EtcdUsage", "Event", "FanOut", "FlowConfig", "LevelScrape",
+    "LevelsDump", "LiveServer", "LiveStatus", "Marker", "Prefix", "ProgressTick", "ReplicaDown",
+    "ReplicaScrape", "RequestFinished", "RequestRouted", "RequestStarted", "RequestsDump", "ResourceAsked",
+    "ResourceScrape", "RouteStep", "ServerInfo", "TaskFailures", "WatcherClosed", "WatcherOpened",
+    "WatcherState", "figures",
+]  # fmt: skip
 
 AnyEvent = (
-    ServerInfo
-    | RequestStarted
-    | RequestRouted
-    | RequestFinished
-    | EtcdCall
-    | EtcdUsage
-    | EtcdHealth
-    | EtcdProgress
-    | CacheStatus
-    | ProgressTick
-    | Prefix
-    | WatcherOpened
-    | WatcherState
-    | WatcherClosed
-    | FanOut
-    | TaskFailures
-    | Dropped
-    | Marker
-    | LiveServer
-    | LiveStatus
-    | ReplicaScrape
-    | ResourceScrape
-    | LevelScrape
-    | RequestsDump
-    | LevelsDump
-    | FlowConfig
-    | CacheProbe
-    | ReplicaDown
-    | ResourceAsked
-)
+    ServerInfo | RequestStarted | RequestRouted | RequestFinished | EtcdCall | EtcdUsage | EtcdHealth |
+    EtcdProgress | CacheStatus | ProgressTick | Prefix | WatcherOpened | WatcherState | WatcherClosed |
+    FanOut | TaskFailures | Dropped | Marker | LiveServer | LiveStatus | ReplicaScrape | ResourceScrape |
+    LevelScrape | RequestsDump | LevelsDump | FlowConfig | CacheProbe | ReplicaDown | ResourceAsked
+)  # fmt: skip

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from ktui.apiserver.verbs.watch import STOPPING, OpenWatches
+from ktui.apiserver.watches import STOPPING, OpenWatches
 from ktui.cacher.cacher_requests import WatchAnswer
 from ktui.contract.events import WatcherOpened
 from ktui.telemetry.bus import Bus
