@@ -14,7 +14,7 @@ from ktui.apiserver.api import NOT_FOUND_TEXT, Api
 from ktui.apiserver.authorization import authorize, impersonated
 from ktui.apiserver.call import FLOW_CONTROL, UNKNOWN, Call
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.chain import REFUSED, Rejected, RequestLog, Ticket
+from ktui.apiserver.chain import REFUSED, Rejected, Ticket
 from ktui.apiserver.dispatch import Handlers
 from ktui.apiserver.http.asgi import Receive, Scope, Send
 from ktui.apiserver.http.loopback import NOSNIFF, browser_headers, check_web_page
@@ -26,7 +26,7 @@ from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error, time_allowed
 from ktui.apiserver.pages.routes import Pages
 from ktui.apiserver.parsing.pool import BodyParser, ParserPool
-from ktui.apiserver.server import Server, Services
+from ktui.apiserver.server import RequestLog, Server, Services
 from ktui.apiserver.watches import OpenWatches
 from ktui.contract import paths
 from ktui.kube.flow_schemas import PriorityLevel
@@ -146,11 +146,14 @@ class Application:
             return
         try:
             if not request.path.startswith("/"):
-                raise _no_path(request.path)
+                # Go's server answers `OPTIONS *` itself, with an empty 200, before kube-apiserver sees it.
+                target = quote(request.path[:LONGEST_PATH])
+                raise bad_request(f"the request target {target} is not a path: a path begins with a slash")
             if not has_token:
                 check_web_page(request)
         except StatusError as error:
-            await self._refuse(response, error, request)
+            log_refusal(request, error)  # which no client of the Kubernetes API sends
+            await send_error(response, error, request, self._services.codec.messages)
             return
         info = parse_path(request.path)
         verb = request_verb(request.method, info, request.query)
@@ -301,11 +304,6 @@ class Application:
         if not call.response.started:
             await self._fail(call.response, internal_error("the server log has the details"), call)
 
-    async def _refuse(self, response: Response, error: StatusError, request: Request) -> None:
-        """Refuse a request that no client of the Kubernetes API sends, and log it."""
-        log_refusal(request, error)
-        await send_error(response, error, request, self._services.codec.messages)
-
     async def _fail(self, response: Response, error: StatusError, call: Call) -> None:
         call.status = error.body()
         await send_error(response, error, call.request, self._services.codec.messages)
@@ -314,16 +312,6 @@ class Application:
 def _log_start(logs: Sequence[RequestLog], call: Call) -> None:
     for kept in logs:
         kept.response_started(call)
-
-
-def _no_path(target: str) -> StatusError:
-    """400 for `OPTIONS *` and `CONNECT host:port`, which name no path.
-
-    Go's server answers `OPTIONS *` itself, with an empty 200, before kube-apiserver sees it.
-    """
-    return bad_request(
-        f"the request target {quote(target[:LONGEST_PATH])} is not a path: a path begins with a slash"
-    )
 
 
 def _without_info(request: Request) -> str:

@@ -285,7 +285,8 @@ class Call:
             (b"x-ktui-cost", cost_header(self.meter, self.verb).encode()),
         ]
         if self.route and self.route != NONE:
-            headers.append((b"x-ktui-route", public_route(self.route).encode()))
+            public = self.route.replace(SNAPSHOT, CACHE)  # in headers a snapshot counts as the cache
+            headers.append((b"x-ktui-route", public.encode()))
         if self.reason_id:
             headers.append(header("x-ktui-reason", f"{self.reason_id} {self.reason}"))
         timing = timing_header(self.stages, self.meter, self.elapsed_ms())
@@ -330,11 +331,6 @@ class Call:
 def shortened(text: str) -> str:
     """Shorten a client's text for events, thousands of which are kept."""
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
-
-
-def public_route(route: str) -> str:
-    """Return the route for headers, in which a snapshot counts as the cache."""
-    return route.replace(SNAPSHOT, CACHE)
 
 
 def cost_header(meter: Meter, verb: str) -> str:

@@ -82,16 +82,11 @@ class Catalog:
 
     async def _change(self, batch: Sequence[OutEvent], rv: int) -> None:
         for event in batch:
-            self._apply(event)
+            if event.object is not None:
+                self._definitions.pop(event.object.name, None)
+                if event.type != "DELETED":
+                    self._definitions[event.object.name] = _tree(event.object)
         await self._rebuild(rv)
-
-    def _apply(self, event: OutEvent) -> None:
-        if event.object is None:
-            return
-        if event.type == "DELETED":
-            self._definitions.pop(event.object.name, None)
-        else:
-            self._definitions[event.object.name] = _tree(event.object)
 
     async def _rebuild(self, rv: int) -> None:
         custom: list[Resource] = []

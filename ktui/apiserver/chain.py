@@ -17,7 +17,6 @@ from ktui.kube.users import Requester
 if TYPE_CHECKING:
     import asyncio
 
-    from ktui.apiserver.call import Call
     from ktui.apiserver.metrics.metric_types import Metric
     from ktui.kube.rbac import PolicyRule
     from ktui.kube.versions import Behaviour
@@ -66,29 +65,6 @@ class Authorizer(Protocol):
 
         `granted` are the rules of a binding's role; without them StatusError 404 for an unknown role.
         """
-        ...
-
-
-class RequestLog(Protocol):
-    """A log of requests: audit log or httplog. `kind` is "audit" or "http"."""
-
-    kind: str
-
-    @property
-    def lost(self) -> int:
-        """The number of lines that could not be written."""
-        ...
-
-    async def received(self, call: Call) -> None:
-        """Log a request whose user is known."""
-        ...
-
-    def response_started(self, call: Call) -> None:
-        """Log that the headers of a long-running request have been sent."""
-        ...
-
-    async def finished(self, call: Call) -> None:
-        """Log that the response is complete or was broken off."""
         ...
 
 

@@ -18,7 +18,8 @@ from ktui.kube.resources import Resource
 from ktui.telemetry.bus import Bus
 
 if TYPE_CHECKING:
-    from ktui.apiserver.chain import Authenticator, Authorizer, RequestLog
+    from ktui.apiserver.call import Call
+    from ktui.apiserver.chain import Authenticator, Authorizer
     from ktui.cacher.cacher import Cacher
     from ktui.cacher.cachers import Registry
     from ktui.cacher.settings import Settings
@@ -51,6 +52,29 @@ class Faults(Protocol):
 
     async def end(self) -> None:
         """End all faults."""
+        ...
+
+
+class RequestLog(Protocol):
+    """A log of requests: audit log or httplog. `kind` is "audit" or "http"."""
+
+    kind: str
+
+    @property
+    def lost(self) -> int:
+        """The number of lines that could not be written."""
+        ...
+
+    async def received(self, call: Call) -> None:
+        """Log a request whose user is known."""
+        ...
+
+    def response_started(self, call: Call) -> None:
+        """Log that the headers of a long-running request have been sent."""
+        ...
+
+    async def finished(self, call: Call) -> None:
+        """Log that the response is complete or was broken off."""
         ...
 
 

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from ktui.storage.store import Store
 
 
-def _expired(token: DecodedToken) -> StatusError:
-    if not token.start:
-        return status.list_too_old()
-    return status.continue_expired(continuetoken.encode(-1, token.start))
-
-
 async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusError:
     # Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change has no
     # feature gate: a 1.36 that emulates 1.33, the oldest possible, answers 504 as well.
@@ -117,7 +111,8 @@ class ListHandler:
         try:
             found = await self._store.list(request)
         except CompactedError:
-            raise _expired(token) from None
+            start = continuetoken.encode(-1, token.start) if token.start else ""
+            raise (status.continue_expired(start) if start else status.list_too_old()) from None
         except FutureRevisionError:
             raise await _future(self._store, revision, behaviour) from None
         continue_ = continuetoken.encode(found.rv, found.next_start) if found.next_start else ""

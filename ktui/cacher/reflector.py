@@ -51,7 +51,8 @@ class ProgressConfirmation:
     - a watcher that starts at an older revision, or whose queue was full, is caught up by a loop that runs
       every 100 ms. Answers before that prove nothing.
 
-    `created_at` returns when etcd confirmed the watch, before which the loop ignores it.
+    `pending` is the revision that the next answer will prove. `created_at` returns when etcd confirmed the
+    watch, before which the loop ignores it.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class ProgressConfirmation:
         self._clock = clock
         self._start_seconds = RESUMED_SECONDS if resumed else SETTLE_SECONDS
         self._settled = 0.0
-        self._pending = 0
+        self.pending = 0
         self._burst_started = 0.0
         self._burst = 0
 
@@ -81,15 +82,10 @@ class ProgressConfirmation:
     def answered(self, rv: int) -> int:
         """Record an answer; return the revision up to which all events have arrived, 0 if none is proven."""
         if self._clock() < max(self._settled, self._created_at() + self._start_seconds):
-            self._pending = 0
+            self.pending = 0
             return 0
-        proven, self._pending = self._pending, rv
+        proven, self.pending = self.pending, rv
         return proven
-
-    @property
-    def pending(self) -> int:
-        """The revision that the next answer will prove."""
-        return self._pending
 
 
 RETRY_SECONDS = 1.0

@@ -97,7 +97,13 @@ class ResourceCache:
         self.shard_filtered = 0  # by streams that have ended
         self._publisher = StatePublisher(bus, self.state)
         self._reflector = Reflector(
-            store, self.memory, self.dispatcher, settings, gate, self._publisher.changed, self._progressed
+            store,
+            self.memory,
+            self.dispatcher,
+            settings,
+            gate,
+            self._publisher.changed,
+            lambda rv: bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv)),
         )
         self.checker = ConsistencyChecker(
             store, self.memory, settings, self._reflector.ready, self._publisher.changed
@@ -317,6 +323,3 @@ class ResourceCache:
         async with asyncio.TaskGroup() as halves:
             halves.create_task(self._reflector.run(), name=f"reflector {self._id}")
             halves.create_task(self.dispatcher.run(), name=f"dispatcher {self._id}")
-
-    def _progressed(self, rv: int) -> None:
-        self._bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv))

@@ -6,7 +6,7 @@ Their names and labels differ between versions (kube-apiserver 1.23–1.37).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ktui.client.metrics_page import samples_of
@@ -64,27 +64,18 @@ class Subject:
 
     def named_by(self, labels: Labels) -> bool:
         """True if the labels name this resource, or no resource."""
+        own = [resource for resource in BUILTIN.all() if resource.id == self.id]
         if "resource_prefix" in labels:  # up to 1.33: /pods, /cilium.io/ciliumnodes
-            return labels["resource_prefix"].strip("/") in self._prefixes()
+            prefixes = {self.plural, f"{self.group}/{self.plural}", *(r.prefix.strip("/") for r in own)}
+            return labels["resource_prefix"].strip("/") in prefixes
         if "type" in labels:  # up to 1.33
-            return labels["type"].strip("/") in {self.id, self.plural, *self._kinds()}
+            kinds = (f"*{r.group.partition('.')[0] or 'core'}.{r.kind}" for r in own)
+            return labels["type"].strip("/") in {self.id, self.plural, *kinds}
         if "resource" not in labels:
             return True
         if "group" in labels:
             return (labels["group"], labels["resource"]) == (self.group, self.plural)
         return labels["resource"] in (self.id, self.plural)
-
-    def _prefixes(self) -> Iterator[str]:
-        yield self.plural
-        yield f"{self.group}/{self.plural}"
-        for resource in BUILTIN.all():
-            if resource.id == self.id:
-                yield resource.prefix.strip("/")
-
-    def _kinds(self) -> Iterator[str]:
-        for resource in BUILTIN.all():
-            if resource.id == self.id:
-                yield f"*{resource.group.partition('.')[0] or 'core'}.{resource.kind}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,17 +152,11 @@ def _sums(grown: Counters, subject: Subject, operation: str = "") -> dict[str, f
     for (name, pairs), value in grown.items():
         labels = dict(pairs)
         if subject.named_by(labels) and operation in ("", labels.get("operation")):
-            name = _renamed(name, labels)
+            if labels.get("storage") == "watchcache":  # since 1.37 the cache's LISTs count as storage LISTs
+                name = name.replace(_STORAGE, _CACHE)
             sums[name] = sums.get(name, 0.0) + value
     return sums
 
 
 def _rpcs(sums: dict[str, float]) -> float:
     return sums.get(_ETCD_TOTAL, sums.get(_ETCD_COUNT, 0))
-
-
-def _renamed(name: str, labels: Labels) -> str:
-    """Return the name used before 1.37, which counts the cache's LISTs as storage LISTs with a label."""
-    if labels.get("storage") == "watchcache":
-        return name.replace(_STORAGE, _CACHE)
-    return name

@@ -149,7 +149,7 @@ class EtcdConnection:
 
     def ended(self) -> ConnectionLostError | None:
         """Return the error of a cancelled call if `give_up` or `move_watches` cancelled it, else None."""
-        if not (self.lost or self._moved) or _cancelling():
+        if not (self.lost or self._moved) or being_cancelled():
             return None
         return grpc_errors.lost(self.endpoint) if self.lost else grpc_errors.moved(self.endpoint)
 
@@ -157,6 +157,7 @@ class EtcdConnection:
         await self.channel.close()
 
 
-def _cancelling() -> bool:
+def being_cancelled() -> bool:
+    """Whether this task is being cancelled; otherwise a CancelledError is one of grpc's calls."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

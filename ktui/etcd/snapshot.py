@@ -48,11 +48,6 @@ class _Meta(NamedTuple):
     transaction: int
 
 
-def check_head(head: bytes, named: Path) -> None:
-    """Raise SnapshotError, with the path `named`, unless `head` (HEAD_BYTES) begins a bbolt database."""
-    _newest_meta(head, named)
-
-
 def inspect(file: Path, named: Path) -> BoltFile:
     """Return whether a bbolt database has a hash, and which etcd wrote it.
 
@@ -136,7 +131,7 @@ async def restore(file: Path, data_dir: Path, scratch: Path, binary: Binary) -> 
 def check(file: Path) -> None:
     """Raise SnapshotError unless the file can be read and begins as a snapshot does. Fast."""
     with _errors_of(file), _opened(file) as source:
-        check_head(source.read(HEAD_BYTES), file)
+        _newest_meta(source.read(HEAD_BYTES), file)
 
 
 def _unpacked(file: Path, scratch: Path) -> Path:

@@ -12,7 +12,7 @@ import grpc
 from aetcd import rpc
 
 from ktui.etcd import grpc_errors
-from ktui.etcd.connection import EtcdConnection, WatchCall
+from ktui.etcd.connection import EtcdConnection, WatchCall, being_cancelled
 from ktui.etcd.errors import EtcdError
 from ktui.etcd.ledger import LedgerEntry
 from ktui.etcd.transport import Transport
@@ -258,8 +258,7 @@ class WatchStream:
 
     def _lost(self) -> EtcdError | None:
         """Return the error of a stream that was given up, which looks like a cancellation; else None."""
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
+        if being_cancelled():
             return None
         if self._hung_seconds and not self._closed:
             return grpc_errors.hanging(self._endpoint, self._hung_seconds)
@@ -267,8 +266,7 @@ class WatchStream:
 
     def _only_closed(self) -> bool:
         """Whether a cancellation is grpc's own after `close`, and not the task's, which looks the same."""
-        task = asyncio.current_task()
-        return self._closed and not (task and task.cancelling())
+        return self._closed and not being_cancelled()
 
     def _created(self, response: rpc.WatchResponse) -> None:
         """Check the cluster: a new connection may lead to another one, which has other revisions."""

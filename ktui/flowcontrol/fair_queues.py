@@ -12,6 +12,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ktui.apiserver.chain import EXPECTED_SECONDS, Ticket
@@ -270,7 +271,9 @@ class FairQueues:
         queues = self.queues
         if not self.waiting:
             return queues[hand[offset]]
-        return min((queues[card] for card in (*hand[offset:], *hand[:offset])), key=_waiting_work)
+        return min(
+            (queues[card] for card in (*hand[offset:], *hand[:offset])), key=attrgetter("waiting_work")
+        )
 
     def _accommodates(self, seats: int) -> bool:
         if seats > self.limit:  # a request that needs more seats than its level has executes alone
@@ -341,7 +344,3 @@ class FairQueues:
         self._unwanted = len(kept) > wanted
         for index, queue in enumerate(kept):
             queue.index = index
-
-
-def _waiting_work(queue: FairQueue) -> float:
-    return queue.waiting_work

@@ -23,7 +23,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
 from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
-from ktui.storage.keys import DecodedValue, key_bytes, key_text, range_end, read_value
+from ktui.storage.keys import key_bytes, key_text, range_end, read_value
 from ktui.storage.prefix import find_children
 from ktui.storage.prefix_sizes import GENTLE, SECRETS, THOROUGH, Sizes
 from ktui.telemetry.off_loop import Slices
@@ -138,14 +138,9 @@ class EtcdBrowser:
         self._root = f"{etcd_prefix.rstrip('/')}/"
         self._resource_of = resource_of
         self._codec: Codec = codec or codec_for()
-        self._gentle = gentle
+        self.gentle = gentle
         self._sizes = Sizes(client, PURPOSE, GENTLE if gentle else THOROUGH)
         self._turn = asyncio.Lock()
-
-    @property
-    def gentle(self) -> bool:
-        """True if keys are listed without reading their values."""
-        return self._gentle
 
     @property
     def histories(self) -> int:
@@ -175,17 +170,17 @@ class EtcdBrowser:
             total = await self._client.range(start, end, count_only=True, purpose=PURPOSE)
             revision, begin = total.revision, (key_bytes(after) + b"\0") if after else start
             found: list[StoredKey] = []
-            spent, more, wanted = 0, True, limit if self._gentle else _FIRST_KEYS
+            spent, more, wanted = 0, True, limit if self.gentle else _FIRST_KEYS
             while more and len(found) < limit and spent < _PAGE_BYTES:
                 answer = await self._client.range(
                     begin,
                     end,
                     limit=min(wanted, limit - len(found)),
                     revision=revision,
-                    keys_only=self._gentle,
+                    keys_only=self.gentle,
                     purpose=PURPOSE,
                 )
-                found += (_row(kv, valued=not self._gentle) for kv in answer.kvs)
+                found += (_row(kv, valued=not self.gentle) for kv in answer.kvs)
                 spent += sum(len(kv.value) for kv in answer.kvs)
                 more = answer.more
                 if answer.kvs:
@@ -216,7 +211,11 @@ class EtcdBrowser:
             kv = await self._at(key_bytes(key), revision)
             if kv is None:
                 return None
-            return _key_value(kv, read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv))
+            value, ttl = read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv)
+            return KeyValue(
+                key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, ttl,
+                value.encoding, value.api_version, value.kind, value.json, kv.value, value.error, value.sizes,
+            )  # fmt: skip
 
     async def history(self, key: str, limit: int = 100) -> Sequence[StoredKey]:
         """Return the revisions of a key since its creation, newest first, as far back as etcd has them."""
@@ -238,7 +237,7 @@ class EtcdBrowser:
         start = key_bytes(after) or key_bytes(prefix) or b"\0"
         async with self._turn:
             return await survey_page(
-                self._client, start, range_end(key_bytes(prefix)), PURPOSE, gentle=self._gentle
+                self._client, start, range_end(key_bytes(prefix)), PURPOSE, gentle=self.gentle
             )
 
     def churn(self, prefix: str) -> AsyncGenerator[Churn, None]:
@@ -284,21 +283,3 @@ class EtcdBrowser:
 def _row(kv: KV, valued: bool = True) -> StoredKey:
     size = len(kv.value) if valued else None
     return StoredKey(key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, size)
-
-
-def _key_value(kv: KV, value: DecodedValue, ttl: int | None) -> KeyValue:
-    return KeyValue(
-        key_text(kv.key),
-        kv.mod_revision,
-        kv.create_revision,
-        kv.version,
-        kv.lease,
-        ttl,
-        value.encoding,
-        value.api_version,
-        value.kind,
-        value.json,
-        kv.value,
-        value.error,
-        value.sizes,
-    )

@@ -75,7 +75,17 @@ class ChurnMeter:
             seconds,
             revision,
             sorted(resources, key=lambda item: (-item.bytes, item.resource)),
-            [self._key(key_text(key), one) for key, one in hottest[:HOTTEST]],
+            [
+                KeyChurn(
+                    name := key_text(key),
+                    self._resource_of(name),
+                    one.changes,
+                    one.bytes,
+                    one.lease,
+                    one.manager,
+                )
+                for key, one in hottest[:HOTTEST]
+            ],
             len(self._leases),
             sum(1 for one in self._keys.values() if one.lease),
             complete=not self._forgotten,
@@ -92,9 +102,6 @@ class ChurnMeter:
         return [
             LeaseChurn(lease, len(having), self._resource_of(key_text(having[0]))) for lease, having in most
         ]
-
-    def _key(self, key: str, one: _KeyCount) -> KeyChurn:
-        return KeyChurn(key, self._resource_of(key), one.changes, one.bytes, one.lease, one.manager)
 
     def _forget(self) -> None:
         kept = sorted(self._keys.items(), key=lambda item: -item[1].changes)[: MOST_KEYS // 2]

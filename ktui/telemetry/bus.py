@@ -70,10 +70,10 @@ class Bus:
         self._snapshots: list[Callable[[], Iterable[AnyEvent]]] = []
 
     def publish(self, event: AnyEvent) -> None:
+        self._seq += 1
         if not self._subscriptions:
-            self._seq += 1
             return
-        event = self._stamp(event)
+        event = msgspec.structs.replace(event, seq=self._seq, at=event.at or self.now())
         for subscription in self._subscriptions:
             subscription.offer(event)
 
@@ -102,7 +102,3 @@ class Bus:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
             self.watched = bool(self._subscriptions)
-
-    def _stamp(self, event: AnyEvent) -> AnyEvent:
-        self._seq += 1
-        return msgspec.structs.replace(event, seq=self._seq, at=event.at or self.now())

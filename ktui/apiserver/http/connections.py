@@ -137,7 +137,7 @@ class ConnectionGuard:
                 queued = bool(waiting.poll(0))
                 if self._is_due(queued) or (queued and door.shut):
                     await self._look()
-                full = self._full()
+                full = self._figures.open >= self._figures.most or self._files_short() > 0
                 door.set_shut(full)
                 if full and queued:
                     self._refuse_queued(door.listener, BATCH)
@@ -154,10 +154,6 @@ class ConnectionGuard:
         seconds = LOOK_SCARCE_SECONDS if scarce else LOOK_SECONDS
         burst = self._next_file() - self._file_at_look >= BURST
         return burst or time.monotonic() - self._last_look >= seconds
-
-    def _full(self) -> bool:
-        """Return whether no further connection may be taken."""
-        return self._figures.open >= self._figures.most or self._files_short() > 0
 
     def _files_short(self) -> int:
         """Return how many files too many are open."""

@@ -77,7 +77,8 @@ class Door:
         """Shut or open the door, for clients that the server accepts."""
         if shut == self.shut or not self.can_shut or not self.server_has_it():
             return
-        self._name(self._decoy if shut else self.listener)
+        named = self._decoy if shut else self.listener
+        os.dup2(named.fileno(), self._file, inheritable=False)
         self.shut = shut
         if shut:
             self._free_spares()
@@ -105,9 +106,6 @@ class Door:
             return file_limit()
         os.close(file)
         return file
-
-    def _name(self, named: socket.socket) -> None:
-        os.dup2(named.fileno(), self._file, inheritable=False)
 
     def _free_spares(self) -> None:
         for file in self._spares:

@@ -132,7 +132,8 @@ class Body:
     """Writes a 200 response in pieces; compresses it once it exceeds THRESHOLD_BYTES.
 
     Until then nothing is sent if the client accepts gzip, because small responses are sent uncompressed.
-    Other clients get each piece at once.
+    Other clients get each piece at once. `held_bytes` are buffered: first those held until compression is
+    decided, then compressed ones.
     """
 
     def __init__(self, response: Response, content_type: str, gzip: bool) -> None:
@@ -140,13 +141,8 @@ class Body:
         self._content_type = content_type
         self._gzip = gzip
         self._held: list[bytes] = []
-        self._held_bytes = 0
+        self.held_bytes = 0
         self._deflater: isal_zlib.Compress | None = None
-
-    @property
-    def held_bytes(self) -> int:
-        """Buffered bytes: first those held until compression is decided, then compressed ones."""
-        return self._held_bytes
 
     async def write(self, piece: bytes) -> None:
         if self._deflater is not None:
@@ -157,8 +153,8 @@ class Body:
             await self._response.write(piece)
         else:
             self._held.append(piece)
-            self._held_bytes += len(piece)
-            if self._held_bytes > THRESHOLD_BYTES:
+            self.held_bytes += len(piece)
+            if self.held_bytes > THRESHOLD_BYTES:
                 await self._begin_deflating()
 
     async def end(self) -> None:
@@ -173,7 +169,7 @@ class Body:
     async def _begin_deflating(self) -> None:
         self._deflater = isal_zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
         await self._response.start(200, self._content_type, GZIPPED)
-        held, self._held, self._held_bytes = b"".join(self._held), [], 0
+        held, self._held, self.held_bytes = b"".join(self._held), [], 0
         await self._deflate(held)
 
     async def _deflate(self, piece: bytes) -> None:
@@ -183,9 +179,9 @@ class Body:
         else:  # ISA-L releases the GIL: other requests continue meanwhile
             packed = await asyncio.to_thread(in_thread, self._deflater.compress, piece)
         self._held.append(packed)
-        self._held_bytes += len(packed)
-        if self._held_bytes >= PIECE_BYTES:
-            ready, self._held, self._held_bytes = b"".join(self._held), [], 0
+        self.held_bytes += len(packed)
+        if self.held_bytes >= PIECE_BYTES:
+            ready, self._held, self.held_bytes = b"".join(self._held), [], 0
             await self._response.write(ready)
 
 

@@ -219,7 +219,9 @@ class RequestMetrics:
     def _series(self, call: Call) -> ShapeSeries:
         """Return the series of a request, made once for each shape of requests."""
         resource, verb = call.resource, call.verb if call.verb in PLAIN_VERBS else _verb(call)
-        dry_run = _dry_run(call) if "dryRun" in call.request.parameters else ""
+        dry_run = ""  # upstream's label of a request with the parameter: "All" or "invalid"
+        if "dryRun" in call.request.parameters:
+            dry_run = "All" if set(call.request.parameters["dryRun"]) == {"All"} else "invalid"
         if resource is None:
             shape = ("", "", "", "", "", verb, dry_run)
         else:
@@ -267,11 +269,6 @@ def _verb(call: Call) -> str:
     if call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY):
         return "APPLY"
     return call.verb if call.verb in VERBS else OTHER_VERB
-
-
-def _dry_run(call: Call) -> str:
-    """Return upstream's label of a request with the parameter: "All" or "invalid"."""
-    return "All" if set(call.request.parameters["dryRun"]) == {"All"} else "invalid"
 
 
 def _scope(call: Call) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.apiserver.chain import RequestLog
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.metrics.metric_types import (
     CallbackMetric,
@@ -20,6 +19,7 @@ from ktui.apiserver.metrics.metric_types import (
     Metric,
     resource_labels,
 )
+from ktui.apiserver.server import RequestLog
 from ktui.contract.events import EtcdCall
 from ktui.etcd.grpc_errors import UNIMPLEMENTED
 from ktui.kube.gates import SHARDED
@@ -33,14 +33,6 @@ if TYPE_CHECKING:
     from ktui.cacher.resource_cache import ResourceCache
     from ktui.cacher.settings import Settings
     from ktui.kube.versions import Behaviour
-
-
-def _sharded(cache: ResourceCache) -> int:
-    return sum(stream.sharded for stream in cache.streams)
-
-
-def _shard_filtered(cache: ResourceCache) -> int:
-    return cache.shard_filtered + sum(stream.shard_filtered for stream in cache.streams)
 
 
 class _Row(NamedTuple):
@@ -73,9 +65,11 @@ _ROWS = (
     _Row("apiserver_terminated_watchers_total", "Watchers that were ended because they were too slow.",
          "counter", lambda cache: cache.dispatcher.terminated, 21),
     _Row("apiserver_watch_shards_total", "Watches of a shard that are served now.",
-         "gauge", _sharded, 36, gate=SHARDED),
+         "gauge", lambda cache: sum(stream.sharded for stream in cache.streams), 36, gate=SHARDED),
     _Row("apiserver_watch_filtered_events_total", "Events that shards left out.",
-         "counter", _shard_filtered, 36, gate=SHARDED),
+         "counter",
+         lambda cache: cache.shard_filtered + sum(stream.shard_filtered for stream in cache.streams),
+         36, gate=SHARDED),
     _Row("apiserver_resource_objects", "Objects of the resource.",
          "gauge", lambda cache: len(cache.memory.store), 34),
     _Row("apiserver_resource_size_estimate_bytes", "Stored bytes of the objects of the resource.",
@@ -102,7 +96,8 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
     ]
     for row in _ROWS:
         if row.first <= behaviour.minor <= row.last and (not row.gate or behaviour.enabled(row.gate)):
-            yield CallbackMetric(row.name, row.help, partial(_values, row, live), row.kind)
+            values = [(labels, row.read(cache)) for labels, cache in live]
+            yield CallbackMetric(row.name, row.help, partial(iter, values), row.kind)
     if behaviour.minor >= 33:
         yield CallbackMetric(
             "apiserver_storage_consistency_checks_total",
@@ -114,10 +109,6 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
             ],
             "counter",
         )
-
-
-def _values(row: _Row, live: list[tuple[Labels, ResourceCache]]) -> list[tuple[Labels, float]]:
-    return [(labels, row.read(cache)) for labels, cache in live]
 
 
 # kube-apiserver: etcd_request_duration_seconds.
@@ -211,57 +202,34 @@ class EtcdMetrics:
         return (("operation", operation), *named)
 
 
-def process_metrics(connections: Connections) -> list[CallbackMetric]:
-    return [
-        CallbackMetric("ktui_connections", "Open connections of clients.", lambda: [((), connections.open)]),
-        CallbackMetric(
-            "ktui_connections_limit",
-            "Connections of clients that may be open at once.",
-            lambda: [((), connections.most)],
+def process_metrics(connections: Connections, logs: Sequence[RequestLog]) -> Iterator[CallbackMetric]:
+    """Yield metrics of the process, named as in Prometheus' client libraries, which kube-apiserver uses.
+
+    And how many lines of the request logs are lost; upstream counts those of its audit log.
+    """
+    rows: tuple[tuple[str, str, str, float | None], ...] = (
+        ("ktui_connections", "Open connections of clients.", "gauge", connections.open),
+        ("ktui_connections_limit", "Connections of clients that may be open at once.", "gauge",
+         connections.most),
+        ("ktui_connections_refused_total", "Connections refused because as many as allowed were open.",
+         "counter", connections.refused),
+        ("ktui_connections_silent_total", "Connections closed because they sent no request.", "counter",
+         connections.silent),
+        ("process_resident_memory_bytes", "Resident memory size in bytes.", "gauge", resident_bytes()),
+        ("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", "counter",
+         time.process_time()),
+    )  # fmt: skip
+    for name, about, kind, value in rows:
+        values = [] if value is None else [((), value)]
+        yield CallbackMetric(name, about, partial(iter, values), kind)
+    for name, about, log_kind, label in (
+        (
+            "apiserver_audit_error_total",
+            "Audit Events that could not be written.",
+            "audit",
+            (("plugin", "log"),),
         ),
-        CallbackMetric(
-            "ktui_connections_refused_total",
-            "Connections refused because as many as allowed were open.",
-            lambda: [((), connections.refused)],
-            "counter",
-        ),
-        CallbackMetric(
-            "ktui_connections_silent_total",
-            "Connections closed because they sent no request.",
-            lambda: [((), connections.silent)],
-            "counter",
-        ),
-        CallbackMetric("process_resident_memory_bytes", "Resident memory size in bytes.", _resident),
-        CallbackMetric(
-            "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", _cpu, "counter"
-        ),
-    ]
-
-
-def request_log_metrics(logs: Sequence[RequestLog]) -> list[CallbackMetric]:
-    """Lines of the request logs that are lost; upstream counts those of its audit log."""
-
-    def lost(kind: str, label: Labels) -> Iterator[tuple[Labels, float]]:
-        return ((label, float(log.lost)) for log in logs if log.kind == kind)
-
-    return [
-        CallbackMetric(name, help_text, partial(lost, kind, label), "counter")
-        for name, help_text, kind, label in (
-            (
-                "apiserver_audit_error_total",
-                "Audit Events that could not be written.",
-                "audit",
-                (("plugin", "log"),),
-            ),
-            ("ktui_http_log_lines_lost_total", "HTTP log lines that could not be written.", "http", ()),
-        )
-    ]
-
-
-def _resident() -> Iterator[tuple[Labels, float]]:
-    if (found := resident_bytes()) is not None:
-        yield (), found
-
-
-def _cpu() -> Iterator[tuple[Labels, float]]:
-    yield (), time.process_time()
+        ("ktui_http_log_lines_lost_total", "HTTP log lines that could not be written.", "http", ()),
+    ):
+        lost = [(label, float(log.lost)) for log in logs if log.kind == log_kind]
+        yield CallbackMetric(name, about, partial(iter, lost), "counter")

@@ -41,11 +41,6 @@ def redact(document: Any, *, secret: bool = False) -> tuple[Any, bool]:
     return shown, secret or shown != document
 
 
-def may_hold_secret(raw: bytes) -> bool:
-    """Return whether a value that cannot be decoded may be a Secret or hold one."""
-    return b"Secret" in raw
-
-
 def _masked(value: Any) -> Any:
     if isinstance(value, list):
         return [_masked(item) for item in value]
@@ -131,7 +126,7 @@ def _shown(value: KeyValue) -> tuple[Any, bool]:
     """Return the document without a Secret's values, and whether anything is withheld."""
     secret = "/secrets/" in value.key or value.kind == "Secret"
     if value.json is None:
-        return None, secret or may_hold_secret(value.raw)
+        return None, secret or b"Secret" in value.raw  # it cannot be decoded
     return redact(value.json, secret=secret)
 
 
@@ -177,15 +172,14 @@ class EtcdPages:
 
     async def prefixes(self, request: Request, response: Response) -> None:
         """Send the children of a prefix."""
-        prefix = request.parameter("prefix", f"{self._prefix}/")
         with browsing():
-            page = await self._browser.prefixes(prefix)
+            page = await self._browser.prefixes(self._prefix_of(request))
         await send_json(response, page)
 
     async def keys(self, request: Request, response: Response) -> None:
         """Send a page of keys under a prefix; with `sort` (`-bytes`: largest first) the first of all keys."""
         limit = min(number(request, "limit", 500), MAX_KEYS)
-        prefix, sort = request.parameter("prefix", f"{self._prefix}/"), request.parameter("sort")
+        prefix, sort = self._prefix_of(request), request.parameter("sort")
         column, descending = sort.removeprefix("-"), sort.startswith("-")
         if sort and column not in KEY_SORTS:
             raise bad_request(f"sort is one of {', '.join(KEY_SORTS)}, with - before it to reverse it")
@@ -200,15 +194,13 @@ class EtcdPages:
 
     async def survey(self, request: Request, response: Response) -> None:
         """Send the sizes of a sample of values under a prefix, after the key `after`."""
-        prefix = request.parameter("prefix", f"{self._prefix}/")
         with browsing():
-            page = await self._browser.survey(prefix, request.parameter("after"))
+            page = await self._browser.survey(self._prefix_of(request), request.parameter("after"))
         await send_json(response, page)
 
     async def churn(self, request: Request, response: Response) -> None:
         """Watch a prefix; send a line of JSON about its changes each second until the client disconnects."""
-        prefix = request.parameter("prefix", f"{self._prefix}/")
-        reports = self._browser.churn(prefix)
+        reports = self._browser.churn(self._prefix_of(request))
         gone = request.disconnection()
         self._open.add(gone)
         try:
@@ -228,6 +220,9 @@ class EtcdPages:
             gone.cancel()
             self._open.discard(gone)
             await reports.aclose()
+
+    def _prefix_of(self, request: Request) -> str:
+        return request.parameter("prefix", f"{self._prefix}/")
 
     def close(self) -> None:
         """End all streams."""

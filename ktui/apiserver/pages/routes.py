@@ -19,7 +19,6 @@ from ktui.apiserver.metrics.storage import (
     KeyNames,
     cache_metrics,
     process_metrics,
-    request_log_metrics,
 )
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import discovery
@@ -232,8 +231,7 @@ class Pages:
             *self._requests.metrics(behaviour.minor),
             *cache_metrics(self._services.registry, behaviour),
             *self._etcd_metrics.metrics(),
-            *request_log_metrics(self._services.request_logs),
-            *process_metrics(self._services.connections),
+            *process_metrics(self._services.connections, self._services.request_logs),
             *self._services.flow_control.metrics(behaviour),
         ]
         slices, pieces = Slices(), []

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from ktui.apiserver.chain import RequestLog
+from ktui.apiserver.server import RequestLog
 from ktui.cli.output import emit, emit_json_text
 from ktui.contract.recording import RecordingError
 from ktui.requestlogs.audit_log import AuditLog

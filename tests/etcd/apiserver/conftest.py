@@ -14,9 +14,8 @@ import httpx
 import pytest
 
 from ktui.apiserver.app import Application
-from ktui.apiserver.chain import RequestLog, Unlimited
 from ktui.apiserver.http.listener import HttpServer
-from ktui.apiserver.server import Services
+from ktui.apiserver.server import RequestLog, Services, Unlimited
 from ktui.authn.service_accounts import TokenSettings
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.cachers import Registry
