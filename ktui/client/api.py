@@ -218,7 +218,7 @@ class ApiClient:
             timeout = httpx.Timeout(10.0, read=patience)
             async with self._http.stream("GET", paths.TELEMETRY, timeout=timeout) as response:
                 if response.status_code != 200:
-                    raise ClientError(await self._streamed_refusal(response))
+                    raise await self._refused(response)
                 async for piece in _body(response):
                     if events := self._events(decoder, piece):
                         yield events
@@ -247,13 +247,7 @@ class ApiClient:
             ):
                 try:
                     if response.status_code != 200:
-                        content = await self._refusal_body(response)
-                        raise RefusedError(
-                            self._refusal(response.status_code, content),
-                            response.status_code,
-                            response.headers,
-                            content,
-                        )
+                        raise await self._refused(response)
                     async for piece in _body(response):
                         yield piece
                 finally:
@@ -266,8 +260,8 @@ class ApiClient:
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
-                    message = await self._streamed_refusal(response)
-                    raise WatchRefused(message, response.status_code, retry_after(response.headers))
+                    refused = await self._refused(response)
+                    raise WatchRefused(str(refused), refused.status, retry_after(response.headers))
                 async for piece in _body(response):
                     yield piece
 
@@ -291,16 +285,14 @@ class ApiClient:
                 )
         return bytes(whole)
 
-    async def _streamed_refusal(self, response: httpx.Response) -> str:
-        return self._refusal(response.status_code, await self._refusal_body(response))
-
-    async def _refusal_body(self, response: httpx.Response) -> bytes:
-        content = bytearray()
+    async def _refused(self, response: httpx.Response) -> RefusedError:
+        content = b""
         async for piece in _body(response):
             content += piece
             if len(content) > MOST_REFUSAL_BYTES:
                 break
-        return bytes(content)
+        status = response.status_code
+        return RefusedError(self._refusal(status, content), status, response.headers, content)
 
     def _refusal(self, status: int, content: bytes) -> str:
         """Return the message of an error answer in one sentence."""

@@ -32,6 +32,7 @@ from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.metrics_page import samples_of
 from ktui.contract import paths
 from ktui.contract.events import CacheStatus, EtcdProgress
+from ktui.contract.flow_config import LevelLimits, StoredLevel, StoredLevels
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
 from ktui.documents.limits import DocumentError, decode_json
@@ -101,44 +102,17 @@ _SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_re
 _MOST_SEATS = 1e9  # beyond it a number is not one of seats
 
 
-class _Queuing(msgspec.Struct):
-    hand_size: int = msgspec.field(default=0, name="handSize")
-
-
-class _Response(msgspec.Struct):
-    queuing: _Queuing | None = None
-
-
-class _Limited(msgspec.Struct, rename="camel"):
-    nominal_concurrency_shares: int | None = None
-    assured_concurrency_shares: int | None = None
-    limit_response: _Response | None = None
-
-
-class _Spec(msgspec.Struct):
-    limited: _Limited | None = None
-
-
-class _Metadata(msgspec.Struct):
-    name: str = ""
-    uid: str = ""
-
-
-class _Level(msgspec.Struct):
-    metadata: _Metadata
-    spec: _Spec
+class _Named(msgspec.Struct):
+    items: list[_NamedItem] | None = None
 
 
 class _NamedItem(msgspec.Struct):
     metadata: _Metadata
 
 
-class _Named(msgspec.Struct):
-    items: list[_NamedItem] | None = None
-
-
-class _Levels(msgspec.Struct):
-    items: list[_Level] | None = None
+class _Metadata(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
 
 
 async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
@@ -154,7 +128,7 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
     if not uid or answer.status_code != 200:
         return None
     try:
-        levels = decode_json(answer.content, _Levels).items or []
+        levels = decode_json(answer.content, StoredLevels).items or []
     except DocumentError:
         return None
     found = next((level for level in levels if level.metadata.uid == uid), None)
@@ -181,15 +155,11 @@ async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
     return found
 
 
-def _described(level: _Level, nominal: int | None) -> PriorityLevel:
-    limited = level.spec.limited or _Limited()
-    queuing = limited.limit_response.queuing if limited.limit_response is not None else None
-    return PriorityLevel(
-        level.metadata.name,
-        limited.nominal_concurrency_shares or limited.assured_concurrency_shares or 0,
-        queuing.hand_size if queuing is not None else 0,
-        nominal,
-    )
+def _described(level: StoredLevel, nominal: int | None) -> PriorityLevel:
+    limits = level.spec.limited or LevelLimits()
+    queuing = limits.limit_response.queuing
+    hand = (queuing.hand_size or 0) if queuing is not None else 0
+    return PriorityLevel(level.metadata.name, limits.shares or 0, hand, nominal)
 
 
 async def _nominal(client: ApiClient, name: str) -> int | None:

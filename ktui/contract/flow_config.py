@@ -22,6 +22,7 @@ def paths(minor: int) -> tuple[str, str]:
 
 class _Meta(msgspec.Struct):
     name: str = ""
+    uid: str = ""
 
 
 class _Queuing(msgspec.Struct, rename="camel"):
@@ -35,21 +36,28 @@ class _Response(msgspec.Struct):
     queuing: _Queuing | None = None
 
 
-class _Limited(msgspec.Struct, rename="camel"):
+class LevelLimits(msgspec.Struct, rename="camel"):
     nominal_concurrency_shares: int | None = None
     assured_concurrency_shares: int | None = None  # before v1beta3
     lendable_percent: int | None = None
     borrowing_limit_percent: int | None = None
     limit_response: _Response = msgspec.field(default_factory=_Response)
 
+    @property
+    def shares(self) -> int | None:
+        nominal = self.nominal_concurrency_shares
+        return nominal if nominal is not None else self.assured_concurrency_shares
+
 
 class _LevelSpec(msgspec.Struct):
     type: str = ""
-    limited: _Limited | None = None
-    exempt: _Limited | None = None
+    limited: LevelLimits | None = None
+    exempt: LevelLimits | None = None
 
 
-class _Level(msgspec.Struct):
+class StoredLevel(msgspec.Struct):
+    """A PriorityLevelConfiguration as the API has it."""
+
     metadata: _Meta = msgspec.field(default_factory=_Meta)
     spec: _LevelSpec = msgspec.field(default_factory=_LevelSpec)
 
@@ -74,8 +82,10 @@ class _Schemas(msgspec.Struct):
     items: list[_Schema] | None = None
 
 
-class _Levels(msgspec.Struct):
-    items: list[_Level] | None = None
+class StoredLevels(msgspec.Struct):
+    """The LIST of all of them."""
+
+    items: list[StoredLevel] | None = None
 
 
 def flow_config(schemas: bytes, levels: bytes) -> FlowConfig:
@@ -83,7 +93,7 @@ def flow_config(schemas: bytes, levels: bytes) -> FlowConfig:
     found = [_schema(item) for item in (decode_json(schemas, _Schemas).items or ())[:MOST]]
     return FlowConfig(
         schemas=sorted(found, key=lambda item: (item.precedence, item.name)),
-        levels=[_level(item) for item in (decode_json(levels, _Levels).items or ())[:MOST]],
+        levels=[_level(item) for item in (decode_json(levels, StoredLevels).items or ())[:MOST]],
     )
 
 
@@ -108,14 +118,13 @@ def _subject(subject: dict[str, Any]) -> str:
     return f"{kind} {space}{named.get('name', '')}"
 
 
-def _level(item: _Level) -> LevelConfig:
-    spec = item.spec.limited or item.spec.exempt or _Limited()
+def _level(item: StoredLevel) -> LevelConfig:
+    spec = item.spec.limited or item.spec.exempt or LevelLimits()
     queuing = spec.limit_response.queuing or _Queuing()
-    shares = spec.nominal_concurrency_shares
     return LevelConfig(
         item.metadata.name,
         item.spec.type,
-        _count(shares if shares is not None else spec.assured_concurrency_shares),
+        _count(spec.shares),
         _count(spec.lendable_percent),
         _count(spec.borrowing_limit_percent),
         spec.limit_response.type,
