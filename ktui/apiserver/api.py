@@ -189,16 +189,13 @@ class Api:
                 return
             call.stamp()
             await call.response.text(404, NOT_FOUND_TEXT)
-        except BodyIncomplete:
-            incomplete = body_incomplete()
-            call.error = incomplete.message
-            log_refusal(call.request, incomplete)
-            await self._fail(call, incomplete)
-        except RecursionError:  # of an object stored by another client of etcd
-            deep = internal_error("the object is nested too deeply to be served")
-            call.error = deep.message
-            log_refusal(call.request, deep)
-            await self._fail(call, deep)
+        except (BodyIncomplete, RecursionError) as error:
+            fault = body_incomplete()
+            if isinstance(error, RecursionError):  # of an object stored by another client of etcd
+                fault = internal_error("the object is nested too deeply to be served")
+            call.error = fault.message
+            log_refusal(call.request, fault)
+            await self._fail(call, fault)
         except Exception as error:  # a bug in a handler: its request gets a 500, the others are served
             call.error = call.panicked = f"{type(error).__name__}: {error}"
             log.exception("%s %s failed", call.verb, call.request.path)

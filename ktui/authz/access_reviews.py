@@ -89,18 +89,11 @@ def _check(resource: Resource, errors: list[FieldError]) -> None:
 def _spec_errors(spec: Obj) -> Iterator[FieldError]:
     given = [name for name in CHOICES if spec.get(name) is not None]
     if len(given) == 2:
-        yield FieldError(
-            "spec.nonResourceAttributes",
-            "FieldValueInvalid",
-            "Invalid value: cannot be specified in combination with resourceAttributes",
-        )
+        why = "Invalid value: cannot be specified in combination with resourceAttributes"
+        yield FieldError("spec.nonResourceAttributes", "FieldValueInvalid", why)
     if not given:
-        yield FieldError(
-            "spec.resourceAttributes",
-            "FieldValueInvalid",
-            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes "
-            "must be specified",
-        )
+        why = "null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        yield FieldError("spec.resourceAttributes", "FieldValueInvalid", f"Invalid value: {why}")
 
 
 def _subject_errors(spec: Obj) -> Iterator[FieldError]:

@@ -38,39 +38,8 @@ class CandidateObjects(Struct, frozen=True):
     last_key: str
 
 
-def candidates(
-    cache: WatchCache,
-    selection: SelectionPredicate,
-    start: str,
-    end: str,
-    *,
-    most: int | None = None,
-    pods: bool,
-    minor: int,
-) -> CandidateObjects:
-    """Find the smallest set of cached objects that can match a LIST: those that no index rules out.
-
-    Keys are in [start, end). `most` is the number of objects to return if no index applies (None: all).
-    """
-    node = selection.fields.requires(NODE_NAME) if pods else None
-    if node is not None:
-        found = cache.fields.lookup(NODE_NAME, node, cache.store.all)
-        objects = _in_range(found, start, end)
-        # Up to 1.31, index hits of other namespaces were included and filtered out later.
-        fetched = len(objects) if minor >= 32 else len(found)
-        return CandidateObjects(objects, len(objects), fetched, objects[-1].key if objects else "")
-    count = cache.store.count(start, end)
-    fetched = count if finds_namespaces(minor, pods=pods) else len(cache.store)
-    last_key = cache.store.last_key(start, end)
-    best = min(_hits(cache, selection), key=len, default=None)
-    if best is None or len(best) >= count:
-        return CandidateObjects(cache.store.slice(start, end, most), count, fetched, last_key)
-    objects = _in_range(best, start, end)
-    return CandidateObjects(objects, len(objects), fetched, last_key)
-
-
 async def prepare(cache: WatchCache, selection: SelectionPredicate) -> None:
-    """Build the indexes that `candidates` will use."""
+    """Build the indexes that `_candidates` will use."""
     for label, _ in _label_values(selection):
         await cache.labels.prepare(label, cache.store.all)
     for name, _ in _field_values(selection):
@@ -187,16 +156,38 @@ def _found(cache: WatchCache, query: CacheQuery) -> CandidateObjects:
         past = cache.snapshots.slice(query.exact, query.first, query.end, most)
         if past is None:
             raise SnapshotGone
-        return CandidateObjects(
-            past.objects, past.total, past.total, past.objects[-1].key if past.objects else ""
-        )
+        last_key = past.objects[-1].key if past.objects else ""
+        return CandidateObjects(past.objects, past.total, past.total, last_key)
     if query.scope.single:
         found = cache.store.get(query.root + query.scope.key)
-        objects = [] if found is None else [found]
-        return CandidateObjects(objects, len(objects), len(objects), objects[-1].key if objects else "")
-    return candidates(
-        cache, query.selection, query.first, query.end, most=most, pods=query.pods, minor=query.minor
-    )
+        return _all_of([], 0) if found is None else _all_of([found], 1)
+    return _candidates(cache, query, most)
+
+
+def _candidates(cache: WatchCache, query: CacheQuery, most: int | None) -> CandidateObjects:
+    """Find the smallest set of cached objects that can match a LIST: those that no index rules out.
+
+    `most` is the number of objects to return if no index applies (None: all).
+    """
+    store, selection, start, end = cache.store, query.selection, query.first, query.end
+    node = selection.fields.requires(NODE_NAME) if query.pods else None
+    if node is not None:
+        found = cache.fields.lookup(NODE_NAME, node, store.all)
+        objects = _in_range(found, start, end)
+        # Up to 1.31, index hits of other namespaces were included and filtered out later.
+        return _all_of(objects, len(objects) if query.minor >= 32 else len(found))
+    count = store.count(start, end)
+    fetched = count if finds_namespaces(query.minor, pods=query.pods) else len(store)
+    last_key = store.last_key(start, end)
+    best = min(_hits(cache, selection), key=len, default=None)
+    if best is None or len(best) >= count:
+        return CandidateObjects(store.slice(start, end, most), count, fetched, last_key)
+    objects = _in_range(best, start, end)
+    return CandidateObjects(objects, len(objects), fetched, last_key)
+
+
+def _all_of(objects: list[StoredObject], fetched: int) -> CandidateObjects:
+    return CandidateObjects(objects, len(objects), fetched, objects[-1].key if objects else "")
 
 
 def _looked_at(cache: WatchCache, found: CandidateObjects, selected: _Selected) -> int:

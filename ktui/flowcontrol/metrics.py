@@ -55,7 +55,7 @@ class ReadsAndWrites:
         self._since: float | None = None
 
     def change(self, now: float, number: int, *, mutating: bool, executing: bool) -> None:
-        if self._since is not None:
+        if self._since is not None:  # as `_sync`, of which each request would make four calls
             self._times.passed(tuple(self._numbers), now - self._since)
         self._since = now
         self._numbers[2 * executing + (not mutating)] += number
@@ -149,17 +149,18 @@ class FlowMetrics:
             yield from self._of_borrowing()
 
     def _over_time(self, now: float) -> Iterator[Metric]:
+        waiting, executing = ("phase", "waiting"), ("phase", "executing")
         yield TimingHistogram(
             _name("priority_level_seat_utilization"),
             "For how many nanoseconds which part of a level's seats was in use.",
             SEATS_IN_USE,
-            lambda: self._ratios(2, ("phase", "executing")),
+            lambda: self._ratios(2, executing),
         )
         yield TimingHistogram(
             _name("priority_level_request_utilization"),
             "For how many nanoseconds how many requests waited or executed, as a part of the limit.",
             REQUESTS,
-            lambda: [*self._ratios(0, ("phase", "waiting")), *self._ratios(1, ("phase", "executing"))],
+            lambda: [*self._ratios(0, waiting), *self._ratios(1, executing)],
         )
         yield TimingHistogram(
             _name("read_vs_write_current_requests"),

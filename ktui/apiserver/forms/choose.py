@@ -23,7 +23,6 @@ from ktui.kube.status import StatusError
 from ktui.storage.objects import StoredObject
 
 if TYPE_CHECKING:
-    from ktui.apiserver.forms.plain import EventForm
     from ktui.wire.stored_codec import StoredCodec
 
 
@@ -59,7 +58,7 @@ class DroppedObjects(Sequence[StoredObject]):
         return self._replaced(self._objects[at])
 
 
-class DroppedEvents:
+class DroppedEvents(EventForm):
     """Events in a form, of objects without managedFields; encoded once for all watchers with that form."""
 
     def __init__(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.forms.metadata_form import LIST_KIND, Partial
+from ktui.apiserver.forms.plain import ObjectForm
 from ktui.kube.resources import Resource
-from ktui.telemetry.off_loop import LARGE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Sequence
 
     from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from ktui.wire.stored_codec import Messages
 
 
-class Message:
+class Message(ObjectForm):
     """Complete objects. A List's message begins with the size of all its items: see `whole_head`."""
-
-    large_bytes = LARGE_BYTES
 
     def __init__(self, resource: Resource, messages: Messages) -> None:
         self._messages = messages
@@ -28,11 +26,6 @@ class Message:
         self._kind = resource.kind
         self._list = (resource.api_version, resource.list_kind)
         self._spliced = resource.served_as_stored
-
-    @property
-    def key(self) -> Hashable:
-        """The key of this form among an event's shared encodings."""
-        return ("protobuf", *self._list)
 
     def whole(self, obj: StoredObject) -> bytes:
         return self._messages.object(obj.raw, obj.rv, self._api_version, self._kind)
@@ -68,7 +61,7 @@ class Message:
         return self.item(obj) if self.ready(obj) else None
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
-        return event.encoding(self.key, self._frame)
+        return event.encoding(("protobuf", *self._list), self._frame)
 
     def _encoded(self, obj: StoredObject) -> bytes:
         return self._messages.item(obj.raw, obj.rv, self._api_version, self._kind)

@@ -9,10 +9,9 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from ktui.apiserver.forms.plain import EventForm, ObjectForm, Plain, UnfitEventError, event_line
-from ktui.apiserver.framing import LIST_TAIL, list_head
+from ktui.apiserver.framing import list_head
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
-from ktui.telemetry.off_loop import LARGE_BYTES
 
 if TYPE_CHECKING:
     from ktui.cacher.watch_events import OutEvent
@@ -105,13 +104,11 @@ def _without_annotation(metadata: bytes, name: str) -> bytes:
     return to_json(tree)
 
 
-class Partial:
+class Partial(ObjectForm):
     """Wraps the plain form, whose JSON contains the metadata.
 
     `spliced` is True if the metadata is sent exactly as the cached JSON or the stored message has it.
     """
-
-    large_bytes = LARGE_BYTES
 
     def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
         self._plain = plain
@@ -122,18 +119,12 @@ class Partial:
             type(plain) is Plain and not resource.custom and resource.id not in INTERNAL_ANNOTATIONS
         )
 
-    def whole(self, obj: StoredObject) -> bytes:
-        return b"".join(self.item(obj))
-
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return list_head(LIST_KIND, self._api_version, metadata)
 
     def empty_list(self, metadata: dict[str, Any]) -> bytes:
         """Return a List without items, for which upstream sends null (a nil slice)."""
         return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
-
-    def list_tail(self, metadata: dict[str, Any]) -> bytes:
-        return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         metadata = obj.metadata_pieces() if self.spliced else None
@@ -158,14 +149,12 @@ class Partial:
         return event_line(event.type, found)
 
 
-class PartialList:
+class PartialList(EventForm):
     """A WATCH in the form of a list, which no event's object has.
 
     Upstream detects this after it has answered 200: the first event ends the stream unsent. An ERROR is sent,
     as it is never transformed.
     """
-
-    large_bytes = LARGE_BYTES
 
     def __init__(self, single: EventForm) -> None:
         self._single = single

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ktui.apiserver.framing import LIST_TAIL, custom_list_head, custom_list_tail, list_head
 from ktui.kube.resources import Resource
@@ -17,50 +18,49 @@ if TYPE_CHECKING:
     from ktui.wire.stored_codec import StoredCodec
 
 
-class EventForm(Protocol):
-    """Renders the events of a WATCH."""
+class EventForm(ABC):
+    """Renders the events of a WATCH. `large_bytes`: from this size an object takes milliseconds to render."""
 
-    large_bytes: int
-    """The size from which an object takes milliseconds to render."""
+    large_bytes = LARGE_BYTES
 
+    @abstractmethod
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         """Return one line of a WATCH, encoded once for all watchers with the same form.
 
         Raises UnfitEventError if the form cannot represent the event: the stream ends there.
         """
-        ...
 
 
 class UnfitEventError(Exception):
     """The negotiated form cannot represent an event."""
 
 
-class ObjectForm(EventForm, Protocol):
+class ObjectForm(EventForm):
     """Renders objects of one resource, as JSON or as protobuf messages."""
 
     def whole(self, obj: StoredObject) -> bytes:
         """Render one object (GET)."""
-        ...
+        return b"".join(self.item(obj))
 
+    @abstractmethod
     def of_document(self, document: bytes) -> bytes:
         """Render an object given as JSON: the result of a dry run, or the final state of a deleted object."""
-        ...
 
+    @abstractmethod
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         """Render a List up to its first item."""
-        ...
 
     def list_tail(self, metadata: dict[str, Any]) -> bytes:
         """Render a List's end, after the last item."""
-        ...
+        return LIST_TAIL
 
+    @abstractmethod
     def item(self, obj: StoredObject) -> Sequence[Piece]:
         """Render one item of a List, in pieces to be joined."""
-        ...
 
     def kept(self, obj: StoredObject) -> Sequence[Piece] | None:
         """Return the pieces of `item` if that is fast however large the object is, else None."""
-        ...
+        return None
 
 
 def event_line(event_type: str, document: bytes) -> bytes:
@@ -68,10 +68,8 @@ def event_line(event_type: str, document: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (event_type.encode(), document)
 
 
-class Plain:
+class Plain(ObjectForm):
     """Objects in the stored version, from cached pieces."""
-
-    large_bytes = LARGE_BYTES
 
     def __init__(self, resource: Resource) -> None:
         self._resource = resource

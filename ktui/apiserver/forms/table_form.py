@@ -11,7 +11,6 @@ import msgspec
 
 from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import ObjectForm, event_line
-from ktui.apiserver.framing import LIST_TAIL
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
@@ -59,7 +58,7 @@ def check_include(include: str) -> str:
     return include or "Metadata"
 
 
-class Table:
+class Table(ObjectForm):
     """A Table with one row per object. `include` is the part of the object in each row, next to the cells."""
 
     def __init__(self, plain: ObjectForm, resource: Resource, api_version: str, include: str) -> None:
@@ -74,9 +73,6 @@ class Table:
 
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return self._head(metadata, table_columns(self._resource))
-
-    def list_tail(self, metadata: dict[str, Any]) -> bytes:
-        return LIST_TAIL
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         row = obj.table_row(self._resource, self._made).at(time.time())

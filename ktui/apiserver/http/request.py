@@ -41,21 +41,9 @@ class Request:
     """
 
     __slots__ = (
-        "_ahead",
-        "_client",
-        "_complete",
-        "_receive",
-        "_receiving",
-        "_sent",
-        "badly_escaped",
-        "certified",
-        "headers",
-        "method",
-        "parameters",
-        "path",
-        "query",
-        "raw_path",
-    )
+        "_ahead", "_client", "_complete", "_receive", "_receiving", "_sent", "badly_escaped", "certified",
+        "headers", "method", "parameters", "path", "query", "raw_path",
+    )  # fmt: skip
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self.method: str = scope["method"]

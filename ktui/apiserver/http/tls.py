@@ -89,17 +89,11 @@ def _usable(files: TlsFiles, names: Sequence[str], now: datetime.datetime) -> bo
 def _make(names: Sequence[str], now: datetime.datetime) -> tuple[bytes, bytes]:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "ktui")])
-    usage = x509.KeyUsage(
-        digital_signature=True,
-        key_cert_sign=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    others = (
+        "content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "crl_sign",
+        "encipher_only", "decipher_only",
+    )  # fmt: skip
+    usage = x509.KeyUsage(digital_signature=True, key_cert_sign=True, **dict.fromkeys(others, False))
     certificate = (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -72,7 +72,8 @@ class ParserPool:
             raise _Ended(await process.ended()) from None
         finally:
             if answered:
-                self._put_back(process)
+                process.drop_after(IDLE_SECONDS)
+                self._idle.append(process)
             else:
                 self._drop(process)
         return frames
@@ -128,10 +129,6 @@ class ParserPool:
         process = await _Process.start(self._drop)
         self._started.add(process)
         return process
-
-    def _put_back(self, process: _Process) -> None:
-        process.drop_after(IDLE_SECONDS)
-        self._idle.append(process)
 
     def _drop(self, process: _Process) -> None:
         self._started.discard(process)
@@ -293,7 +290,8 @@ class BodyParser:
                 raise DocumentError(content.decode())
         duplicates: list[str] = msgspec.json.decode(_of_kind(frames, DUPLICATES)[0])
         if duplicates:
-            duplicates = _duplicate_texts(duplicates) if kind == JSON else [_strict_yaml(duplicates)]
+            strict = "\n  ".join(["yaml: unmarshal errors:", *duplicates])
+            duplicates = _duplicate_texts(duplicates) if kind == JSON else [strict]
         parts = _of_kind(frames, PIECE)
         return Parsed(await compute(_tree, parts), duplicates)
 
@@ -319,7 +317,3 @@ def _tree(parts: Iterable[bytes]) -> Any:
 
 def _duplicate_texts(paths: list[str]) -> list[str]:
     return [f'duplicate field "{path}"' for path in paths]
-
-
-def _strict_yaml(texts: list[str]) -> str:
-    return "\n  ".join(["yaml: unmarshal errors:", *texts])

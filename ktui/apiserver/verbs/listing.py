@@ -123,7 +123,9 @@ async def _chunks(
     if not answer.objects:
         document = renderer.empty_list(metadata) if isinstance(renderer, Partial) else head + tail
         return iter((finished(document, form),))
-    whole = _objects(answer, meter)
+    whole = iter(answer.objects)
+    if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
+        whole = drain(answer.objects, meter)  # read from etcd for this response
     items = _items(renderer, whole if replaced is None else map(replaced, whole))
     if form.media_type == YAML:
         return chunked(*in_yaml(head, items, tail), joint=b"")
@@ -141,15 +143,8 @@ def _items(renderer: ObjectForm, objects: Iterable[StoredObject]) -> Iterator[Se
         yield item
 
 
-def _objects(answer: ListAnswer, meter: Meter) -> Iterator[StoredObject]:
-    """Yield the objects; those read from etcd for this response are released once rendered."""
-    if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
-        return drain(answer.objects, meter)
-    return iter(answer.objects)
-
-
 def drain(objects: list[StoredObject], meter: Meter) -> Iterator[StoredObject]:
-    """Yield the objects in order and remove them from the list."""
+    """Yield the objects in order and remove them from the list: each is released once it is rendered."""
     objects.reverse()
     while objects:
         obj = objects.pop()
