@@ -13,8 +13,7 @@ from ktui.apiserver.call import REQUEST_SECONDS
 from ktui.apiserver.http.request import BodyTooLarge, Request
 from ktui.apiserver.http.response import Response, header
 from ktui.apiserver.negotiation import PROTOBUF, Form, whole_form
-from ktui.documents.known_types import check_nesting
-from ktui.documents.limits import DocumentError
+from ktui.documents.limits import DocumentError, check_nesting
 from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.golang.times import parse_duration
 from ktui.kube.status import StatusError, bad_request, method_not_allowed, request_entity_too_large
