@@ -37,8 +37,7 @@ from ktui.storage import lister
 from ktui.storage.keys import ResourceKeys
 from ktui.storage.lister import Lister, StoreListRequest
 from ktui.storage.objects import Reader, SelectionPredicate, StoredObject
-from ktui.telemetry.cpu import CpuClock
-from ktui.telemetry.meter import Footprint, Meter, metered
+from ktui.telemetry.meter import CpuClock, Footprint, Meter, metered
 
 ALLOWED = 0.03
 ROOT = PREFIX.decode()

@@ -18,7 +18,7 @@ import uvloop
 
 from benchmarks.http import Client
 from ktui.apiserver.framing import CHUNK_BYTES
-from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http import Receive, Scope, Send
 from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.http.tls import ensure_certificate
 from ktui.cli.server.runtime import shorten_thread_switches

@@ -37,8 +37,7 @@ from ktui.kube.status import (
     unknown_path,
 )
 from ktui.kube.versions import Behaviour
-from ktui.telemetry.cpu import CpuClock
-from ktui.telemetry.meter import Meter, metered, use_meter
+from ktui.telemetry.meter import CpuClock, Meter, metered, use_meter
 from ktui.telemetry.off_loop import compute, compute_large
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ktui.apiserver.call import FLOW_CONTROL, UNKNOWN, Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.chain import REFUSED, Rejected, Ticket
 from ktui.apiserver.dispatch import Handlers
-from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http import Receive, Scope, Send
 from ktui.apiserver.http.loopback import NOSNIFF, browser_headers, check_web_page
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response, header, warning_headers

@@ -10,8 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ktui.cacher.event_buffer import EventBuffer
-from ktui.cacher.snapshots import Snapshots
-from ktui.cacher.sorted_store import SortedStore
+from ktui.cacher.sorted_store import Snapshots, SortedStore
 from ktui.cacher.watch_events import DELETED, CacheEvent
 from ktui.telemetry.off_loop import sliced
 

@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
-from ktui.apiserver.forms.message import Message, PartialMessage
-from ktui.apiserver.forms.metadata_form import KIND, LIST_KIND, Partial, PartialList
-from ktui.apiserver.forms.plain import Converted, EventForm, ObjectForm, Plain
+from ktui.apiserver.forms.metadata_form import KIND, LIST_KIND, Partial, PartialList, PartialMessage
+from ktui.apiserver.forms.plain import Converted, EventForm, Message, ObjectForm, Plain
 from ktui.apiserver.forms.table_form import Table, check_include
 from ktui.apiserver.negotiation import PROTOBUF, Form
 from ktui.cacher.watch_events import OutEvent

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from ktui.apiserver.forms.plain import EventForm, ObjectForm, Plain, UnfitEventError, event_line
+from ktui.apiserver.forms.plain import EventForm, Message, ObjectForm, Plain, UnfitEventError, event_line
 from ktui.apiserver.framing import list_head
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
@@ -16,6 +16,8 @@ from ktui.kube.resources import Resource
 if TYPE_CHECKING:
     from ktui.cacher.watch_events import OutEvent
     from ktui.storage.objects import StoredObject
+    from ktui.wire.pieces import Piece
+    from ktui.wire.stored_codec import Messages
 
 # metav1.ObjectMeta and what it contains: members in the order in which Go encodes them.
 _OBJECT_META = (
@@ -163,3 +165,35 @@ class PartialList(EventForm):
         if event.type != "ERROR":
             raise UnfitEventError(event.type)
         return self._single.event(event, first=first)
+
+
+class PartialMessage(Message):
+    """PartialObjectMetadata: cut from the stored message, or encoded from its JSON."""
+
+    def __init__(self, resource: Resource, messages: Messages, partial: Partial, api_version: str) -> None:
+        super().__init__(resource, messages)
+        self._partial = partial
+        self._list = (api_version, LIST_KIND)
+        self._spliced = partial.spliced
+
+    def whole(self, obj: StoredObject) -> bytes:
+        return self._messages.document(self._partial.whole(obj))
+
+    def of_document(self, document: bytes) -> bytes:
+        return self._messages.document(self._partial.of_document(document))
+
+    def item(self, obj: StoredObject) -> Sequence[Piece]:
+        layout = obj.layout() if self._spliced else None
+        return (self._encoded(obj),) if layout is None else layout.metadata(obj.raw, obj.rv)
+
+    def item_size(self, obj: StoredObject) -> int:
+        layout = obj.layout() if self._spliced else None
+        return len(self._encoded(obj)) if layout is None else layout.metadata_size
+
+    def _encoded(self, obj: StoredObject) -> bytes:
+        return self._messages.partial_item(self._partial.whole(obj))
+
+    def _of_event(self, event: OutEvent) -> bytes:
+        if event.type == "ERROR":
+            return self._messages.document(event.document)
+        return self.of_document(event.document)

@@ -1,1 +1,12 @@
-"""HTTP without Kubernetes: requests, responses, media types, certificates, the listening server."""
+"""HTTP without Kubernetes: requests, responses, certificates, the listening server. Here: ASGI's types."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -20,7 +20,7 @@ import socket
 import time
 from collections.abc import Awaitable, Iterator
 
-from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.apiserver.http import ASGIApp, Receive, Scope, Send
 from ktui.apiserver.http.door import Door
 from ktui.apiserver.http.health_reserve import HealthReserve
 from ktui.apiserver.http.loopback import is_loopback

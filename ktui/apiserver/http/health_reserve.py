@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import h11
 
-from ktui.apiserver.http.asgi import ASGIApp, Message, Receive, Scope
+from ktui.apiserver.http import ASGIApp, Message, Receive, Scope
 from ktui.apiserver.http.tls import TlsFiles
 from ktui.kube.status import StatusError
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from ktui.apiserver.http.asgi import ASGIApp, Message
+from ktui.apiserver.http import ASGIApp, Message
 from ktui.apiserver.http.connections import ConnectionGuard, Connections
 from ktui.apiserver.http.health_reserve import PLACES, HealthReserve
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections

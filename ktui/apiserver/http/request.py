@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 
-from ktui.apiserver.http.asgi import Message, Receive, Scope
+from ktui.apiserver.http import Message, Receive, Scope
 from ktui.kube.query import pairs
 from ktui.kube.users import Requester
 

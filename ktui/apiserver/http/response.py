@@ -9,9 +9,9 @@ from itertools import accumulate
 
 from isal import isal_zlib
 
-from ktui.apiserver.http.asgi import Send
+from ktui.apiserver.http import Send
 from ktui.kube.golang.formatting import quote
-from ktui.telemetry.cpu import in_thread
+from ktui.telemetry.meter import in_thread
 
 Header = tuple[bytes, bytes]
 Headers = list[Header]

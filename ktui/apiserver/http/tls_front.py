@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ktui.apiserver.http.asgi import ASGIApp, Receive, Scope, Send
+from ktui.apiserver.http import ASGIApp, Receive, Scope, Send
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.http.health_reserve import PLACES, TOO_MANY, TOO_MANY_HEADERS, as_body, is_health_check
 from ktui.apiserver.http.health_reserve import SECONDS as LATE_SECONDS

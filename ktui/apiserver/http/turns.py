@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable
 
-from ktui.apiserver.http.asgi import Scope
+from ktui.apiserver.http import Scope
 from ktui.apiserver.http.health_reserve import is_health_check
 
 TURN_SECONDS = 0.005

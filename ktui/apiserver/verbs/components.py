@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ktui.apiserver.answer import finished, send_document
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.message import Message
+from ktui.apiserver.forms.plain import Message
 from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import message_chunks

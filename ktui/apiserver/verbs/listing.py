@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import DroppedObjects, dropper, object_form
-from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.metadata_form import Partial
-from ktui.apiserver.forms.plain import ObjectForm
+from ktui.apiserver.forms.plain import Message, ObjectForm
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.response import Body, accepts_gzip
 from ktui.apiserver.negotiation import JSON, YAML, Form, negotiate

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http import Receive, Scope, Send
 from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.http.response import Response
 from ktui.etcd.embedded import EmbeddedEtcd

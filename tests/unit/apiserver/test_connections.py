@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from ktui.apiserver.http import Message, Receive, Scope, Send, health_reserve, open_files
 from ktui.apiserver.http import connections as guarding
-from ktui.apiserver.http import health_reserve, open_files
-from ktui.apiserver.http.asgi import Message, Receive, Scope, Send
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.http.listener import HttpServer
 from ktui.apiserver.http.open_files import most_connections

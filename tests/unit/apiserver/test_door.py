@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.apiserver.http.asgi import Receive, Scope, Send
+from ktui.apiserver.http import Receive, Scope, Send
 from ktui.apiserver.http.connections import ConnectionGuard, Connections
 from ktui.apiserver.http.door import Door
 from ktui.apiserver.http.listener import HttpServer

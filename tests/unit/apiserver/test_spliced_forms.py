@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from ktui.apiserver.forms import table_form
 from ktui.apiserver.forms.choose import object_form
-from ktui.apiserver.forms.message import Message
 from ktui.apiserver.forms.metadata_form import LIST_KIND, metadata_of, partial
-from ktui.apiserver.forms.plain import ObjectForm
+from ktui.apiserver.forms.plain import Message, ObjectForm
 from ktui.apiserver.negotiation import JSON, PROTOBUF, Form, Target
 from ktui.etcd.types import KV
 from ktui.kube.resources import BUILTIN, Resource, builtin

@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from ktui.telemetry import cpu as module
-from ktui.telemetry.cpu import CpuClock, in_thread
-from ktui.telemetry.meter import Meter, decoding, metered, yield_to_loop
+from ktui.telemetry import meter as module
+from ktui.telemetry.meter import CpuClock, Meter, decoding, in_thread, metered, yield_to_loop
 
 
 def burn(seconds: float) -> None:
