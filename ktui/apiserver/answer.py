@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 async def get(server: Server, call: Call, resource: Resource) -> None:
-    """Answer a GET."""
     request, info = call.request, call.info
     form = negotiate(request.accept, custom=resource.custom, pretty=request.wants_pretty, drops=call.drops)
     options = parse_get_options(request.query)

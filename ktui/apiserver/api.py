@@ -89,7 +89,6 @@ def _of_components(call: Call) -> bool:
 
 
 def _warn(call: Call, resource: Resource) -> None:
-    """Add the Warning header of a deprecated resource."""
     if warning := warning_of(resource, call.behaviour):
         call.response.add_headers(warning_headers([warning]))
 

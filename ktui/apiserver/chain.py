@@ -84,7 +84,6 @@ class LoggedObjects:
 
     @property
     def size(self) -> int:
-        """Bytes of both."""
         return self.request_size + len(self.response or b"")
 
     def asked(self, tree: Any, size: int) -> None:
@@ -186,7 +185,6 @@ class Ticket:
             self.control.finish(self)
 
     def leave(self) -> None:
-        """Record that the request has ended."""
         control = self.control
         if control is not None:
             self.initialized()
@@ -198,9 +196,7 @@ class Ticket:
 class TicketControl(Protocol):
     """What a ticket with seats returns them to."""
 
-    def finish(self, ticket: Ticket) -> None:
-        """Free the seats."""
-        ...
+    def finish(self, ticket: Ticket) -> None: ...
 
     def left(self, ticket: Ticket) -> None:
         """Record the end of a WATCH; called after `finish`."""

@@ -110,7 +110,6 @@ class LargeRequest:
         COLLECTOR.begin()
 
     def leave(self) -> None:
-        """Release the place for the next large request."""
         if self._leaving is not None:
             self._leaving.cancel()
             self._leaving = None  # its CancelledError has this request: no cycle is left

@@ -50,9 +50,7 @@ class Faults(Protocol):
         """Begin a fault; raise ValueError if it cannot begin, or EtcdError."""
         ...
 
-    async def end(self) -> None:
-        """End all faults."""
-        ...
+    async def end(self) -> None: ...
 
 
 class RequestLog(Protocol):

@@ -229,7 +229,6 @@ class ServiceAccountTokens:
         }
 
     def keys(self) -> Obj:
-        """Return the document of /openid/v1/jwks."""
         return {"keys": [key.jwk() for key in self._keys.values()]}
 
 

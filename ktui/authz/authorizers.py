@@ -150,7 +150,6 @@ class AlwaysAllow:
         """Allow every role and binding: a user who may do everything may also `escalate` and `bind`."""
 
     def rules(self, who: Requester, namespace: str) -> Obj:
-        """Return rules that allow everything."""
         return {
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
             "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
@@ -200,5 +199,4 @@ class RbacAuthorizer:
 
 
 def _all_of(problems: list[str]) -> str:
-    """Join errors as Go does."""
     return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"

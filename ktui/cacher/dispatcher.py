@@ -156,7 +156,6 @@ class Dispatcher:
         self.watchers.remove(watcher)
 
     async def run(self) -> None:
-        """Dispatch until cancelled."""
         while True:
             while self._incoming:
                 await self._dispatch(self._incoming.popleft())

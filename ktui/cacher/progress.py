@@ -44,7 +44,6 @@ class ProgressRequester:
                 del self._waiting[ask]
 
     async def close(self) -> None:
-        """Stop requesting."""
         await stop(self._task)
 
     async def _run(self) -> None:

@@ -71,7 +71,6 @@ class ProgressConfirmation:
         self._burst = 0
 
     def event(self) -> None:
-        """Record that an event arrived."""
         now = self._clock()
         if now - self._burst_started > BURST_SECONDS:
             self._burst_started, self._burst = now, 0

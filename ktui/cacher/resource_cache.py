@@ -204,7 +204,6 @@ class ResourceCache:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Shrink the event buffer, a few events at a time."""
         if not self._shrinking:
             self._shrink_some()
 
@@ -243,7 +242,6 @@ class ResourceCache:
         return objects, store.bytes // objects if objects else 0
 
     def state(self) -> telemetry.CacheStatus:
-        """Return the current state as telemetry publishes it."""
         memory, reflector = self.memory, self._reflector
         return telemetry.CacheStatus(
             resource=self._id,

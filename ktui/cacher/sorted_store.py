@@ -88,7 +88,6 @@ class SortedStore:
         return previous
 
     def count(self, start: str, end: str) -> int:
-        """The number of keys in [start, end)."""
         low = bisect_left(self._keys, start)
         return max(0, bisect_left(self._keys, end, lo=low) - low)
 

@@ -161,7 +161,6 @@ class EtcdWatch:
                 raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
     async def _reconnect(self, retry: WatchRetryPolicy) -> None:
-        """Return once etcd answers again."""
         while True:
             await asyncio.sleep(retry.pause())
             with contextlib.suppress(UnreachableError):

@@ -82,7 +82,6 @@ class ServerConnection:
         return ClientError(f"the connection to {self.url} broke off ({why})")
 
     def headers(self) -> Mapping[str, str]:
-        """Return the headers that authenticate a request."""
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def ssl_context(self) -> ssl.SSLContext | bool:

@@ -129,7 +129,6 @@ class KtuiApi:
         return await self._get(path, EventPage)
 
     async def warm(self, resource: str) -> None:
-        """Start filling a cache."""
         await self.client.send_json("POST", paths.of_cache(paths.CACHE_WARM, resource), {})
 
     async def cancel_warming(self, resource: str) -> None:

@@ -77,7 +77,6 @@ def announce(connection: ServerConnection, *, pid: int, name: str, started: floa
 
 
 def withdraw(pid: int) -> None:
-    """Remove what `announce` wrote."""
     shutil.rmtree(state_home() / "servers" / str(pid), ignore_errors=True)
 
 

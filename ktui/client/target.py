@@ -200,9 +200,7 @@ class Target(Protocol):
         """Return the server's rules and the current state of its caches."""
         ...
 
-    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
-        """Send the request and return its cost."""
-        ...
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured: ...
 
     async def settle(self, runs: Sequence[Measured]) -> None:
         """Complete the measures of requests that the target learns of only later, by their traces."""
@@ -214,7 +212,6 @@ class Target(Protocol):
 
 
 def target_of(connection: ServerConnection, user_agent: str) -> Target:
-    """Return the target for a connection."""
     from ktui.client.api import ApiClient  # it imports httpx, which the first frame does not need
 
     client = ApiClient(connection, user_agent)

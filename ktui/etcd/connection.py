@@ -40,7 +40,6 @@ class EtcdConnection:
 
     @property
     def in_use(self) -> bool:
-        """True if calls or watches are in flight."""
         self._forget_ended_watches()
         return bool(self._calls or self._watches)
 
@@ -57,7 +56,6 @@ class EtcdConnection:
         return time.monotonic() - last if last > self._failed_at else 0.0
 
     def heard(self) -> None:
-        """Record that etcd has sent something."""
         self.heard_at = time.monotonic()
 
     async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:

@@ -39,7 +39,6 @@ class Liveness:
         self._endpoints = transport.endpoints
 
     async def run(self) -> None:
-        """Check until cancelled."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             await self._endpoints.tidy()

@@ -199,7 +199,6 @@ class Endpoints:
         return await asyncio.gather(*(probe(endpoint, self._config) for endpoint in self._endpoints))
 
     def connection(self) -> EtcdConnection:
-        """Return the connection in use."""
         connection = self._connections.get(self._active)
         if connection is None:
             connection = self._connections[self._active] = self._open(self._active)
@@ -256,7 +255,6 @@ class Endpoints:
         self._active = by.number
 
     async def tidy(self) -> None:
-        """Close replaced connections without calls in flight."""
         for connection in [one for one in self._leaving if not one.in_use]:
             self._leaving.discard(connection)
             if connection is self._watching:

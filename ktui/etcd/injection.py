@@ -156,7 +156,6 @@ class Proxy:
             way.set()
 
     def cut(self) -> None:
-        """Reset all connections."""
         for writer in self._writers:
             writer.transport.abort()
 

@@ -93,7 +93,6 @@ def _newest_meta(head: bytes, named: Path) -> _Meta:
 
 
 def _fnv(data: bytes) -> int:
-    """Return the 64-bit FNV-1a hash."""
     value = 0xCBF29CE484222325
     for byte in data:
         value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF

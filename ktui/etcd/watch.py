@@ -54,7 +54,6 @@ class WatchLiveness:
         self._timer = self._after(QUIET_SECONDS)
 
     def heard(self) -> None:
-        """Record that etcd has sent something on the watch."""
         self._heard_at, self._asked_at = time.monotonic(), 0.0
 
     def stop(self) -> None:

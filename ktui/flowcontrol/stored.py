@@ -60,7 +60,6 @@ class StoredFlowConfig:
 
     @property
     def stored(self) -> tuple[list[Obj], list[Obj]]:
-        """Return the stored schemas and levels."""
         found = (self._stored.get(name, {}) for name in (SCHEMAS, LEVELS))
         schemas, levels = ([*objects.values()] for objects in found)
         return schemas, levels

@@ -7,6 +7,8 @@ import contextlib
 import time
 from collections.abc import Iterable
 
+from msgspec.structs import asdict
+
 from ktui.contract.etcd_documents import PrefixChild, PrefixPage
 from ktui.contract.events import Prefix
 from ktui.etcd.errors import EtcdError
@@ -73,13 +75,5 @@ def _is_group(child: PrefixChild) -> bool:
 
 
 def _event(child: PrefixChild) -> Prefix:
-    return Prefix(
-        prefix=child.prefix,
-        resource=child.resource,
-        count=child.count,
-        bytes=child.bytes,
-        exact=child.exact,
-        low=child.low,
-        high=child.high,
-        leased=child.resource == "events",
-    )
+    figures = {name: value for name, value in asdict(child).items() if name != "leaf"}
+    return Prefix(**figures, leased=child.resource == "events")

@@ -44,7 +44,6 @@ class ChurnMeter:
         self._forgotten = False
 
     def add(self, event: WatchEvent) -> None:
-        """Count one change."""
         kv = event.kv
         size = len(kv.key) + len(kv.value)
         key = key_text(kv.key)

@@ -32,7 +32,6 @@ class ResourceKeys:
         return f"{self.prefix}{namespace}/" if namespace else self.prefix
 
     def of(self, namespace: str | None, name: str) -> bytes:
-        """Return the key of one object."""
         return f"{self.collection(namespace)}{name}".encode()
 
 

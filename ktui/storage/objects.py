@@ -44,7 +44,6 @@ class SelectionPredicate(msgspec.Struct, frozen=True):
         return not (self.labels.empty and self.fields.empty and self.shards is None)
 
     def select(self, objects: Sequence[StoredObject]) -> list[StoredObject]:
-        """Return the objects that match."""
         if self.namespace or self.name or self.shards is not None or not self.labels.empty:
             return [obj for obj in objects if obj.matches(self)]
         matches = self.fields.matches
@@ -142,7 +141,6 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def raw(self) -> bytes:
-        """The stored value."""
         value = self._value
         if isinstance(value, bytes):
             return value
@@ -150,7 +148,6 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def size(self) -> int:
-        """Bytes of the stored value."""
         value = self._value
         return len(value) if isinstance(value, bytes) else len(self.raw)
 
@@ -161,7 +158,6 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
 
     @property
     def name(self) -> str:
-        """The name from the key."""
         return self.key.rpartition("/")[2]
 
     @property
@@ -252,7 +248,6 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return row
 
     def has_table_row(self, resource: Resource) -> bool:
-        """Return True if `table_row` is cached."""
         return self._row is not None and self._is_read_as(resource)
 
     def _is_read_as(self, resource: Resource) -> bool:
@@ -261,7 +256,6 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         return resource is own or resource == own
 
     def item_json(self) -> bytes:
-        """Return `item_pieces`, joined."""
         return b"".join(self.item_pieces())
 
     def full_json(self) -> bytes:

@@ -68,7 +68,6 @@ class RangeSample:
 
     @property
     def sampled(self) -> int:
-        """How many keys were read."""
         return sum(len(place.sizes) for place in self._places)
 
     @property

@@ -145,12 +145,10 @@ class Meter(Cost):
     _look_at: int = TELLING_BYTES  # held bytes at which the process' memory is read next
 
     def planned(self, plan: object, route: str) -> None:
-        """Call `on_plan`, if it is set."""
         if self.on_plan is not None:
             self.on_plan(plan, route)
 
     def hold(self, size: int) -> None:
-        """Add `size` to the bytes held."""
         self.held += size
         if self.held > self.peak_held:
             self.peak_held = self.held
@@ -159,7 +157,6 @@ class Meter(Cost):
                 self.look()
 
     def release(self, size: int) -> None:
-        """Subtract `size` from the bytes held."""
         self.held -= size
 
     def reach(self, size: int) -> None:
@@ -168,7 +165,6 @@ class Meter(Cost):
             self.peak_held = self.held + size
 
     def look(self) -> None:
-        """Read the process' memory now."""
         if self.footprint is not None:
             self.footprint.look()
 

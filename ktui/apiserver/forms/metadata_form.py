@@ -80,7 +80,6 @@ class _Object(msgspec.Struct):
 
 
 def metadata_of(document: bytes) -> bytes:
-    """Return the metadata of an object's JSON, as bytes."""
     return bytes(msgspec.json.decode(document, type=_Object).metadata)
 
 

@@ -39,7 +39,6 @@ class ObjectForm(EventForm):
     """Renders objects of one resource, as JSON or as protobuf messages."""
 
     def whole(self, obj: StoredObject) -> bytes:
-        """Render one object (GET)."""
         return b"".join(self.item(obj))
 
     @abstractmethod
@@ -159,7 +158,6 @@ class Message(ObjectForm):
         return (self._encoded(obj),) if layout is None else layout.item(obj.raw, obj.rv)
 
     def item_size(self, obj: StoredObject) -> int:
-        """Return the number of bytes of `item`."""
         layout = obj.layout() if self._spliced else None
         return len(self._encoded(obj)) if layout is None else layout.item_size
 
@@ -181,5 +179,4 @@ class Message(ObjectForm):
         return self._messages.frame(event.type, answer)
 
     def _of_event(self, event: OutEvent) -> bytes:
-        """Encode a BOOKMARK or an ERROR."""
         return self._messages.document(event.document)

@@ -73,7 +73,6 @@ class HealthReserve:
 
     @property
     def files(self) -> set[int]:
-        """The files of its connections."""
         return {place.file for place in self._serving.values()}
 
     def has_place(self) -> bool:

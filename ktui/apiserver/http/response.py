@@ -46,7 +46,6 @@ class Response:
         return self.status != 0
 
     def add_headers(self, headers: Iterable[Header]) -> None:
-        """Add headers to send with the status."""
         self._headers.extend(headers)
 
     def replace_header(self, name: bytes, value: bytes) -> None:
@@ -81,7 +80,6 @@ class Response:
         await self._send({"type": "http.response.body", "body": piece, "more_body": False})
 
     async def whole(self, status: int, content_type: str, body: bytes) -> None:
-        """Send a complete body."""
         await self.start(status, content_type, [(b"content-length", b"%d" % len(body))])
         await self.end(body)
 

@@ -77,7 +77,6 @@ class TlsFront:
         return found
 
     async def stop(self) -> None:
-        """Stop listening, and close open connections."""
         if self._listener is not None:
             self._listener.close()
         for task in list(self._connections):

@@ -44,13 +44,11 @@ class Turns:
         return bool(self._queues) or self._clock() > self._until
 
     async def wait(self, scope: Scope) -> None:
-        """Wait for the turn of a request."""
         future = asyncio.get_running_loop().create_future()
         self._queues.setdefault(client_of(scope), deque()).append(future)
         await future
 
     def _next(self) -> None:
-        """Begin a turn."""
         self._open = False
         released = 0
         while self._queues and released < RELEASED:

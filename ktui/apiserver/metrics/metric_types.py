@@ -16,7 +16,6 @@ Values = dict[Labels, Observed]
 
 
 def labels(**pairs: str) -> Labels:
-    """Label pairs in the order given."""
     return tuple(pairs.items())
 
 

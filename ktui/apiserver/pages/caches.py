@@ -88,7 +88,6 @@ class CachePages:
         await send_json(response, EventPage(rows))
 
     async def warm(self, request: Request, response: Response) -> None:
-        """Start filling the cache."""
         self._cacher(request).warm()
         await send_json(response, {"warming": self._resource_id(request)}, 202)
 

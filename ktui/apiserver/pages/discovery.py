@@ -186,7 +186,6 @@ def document(table: ResourceTable, path: str, release: int) -> Document | None:
 
 
 def components(resources: list[Resource], release: int) -> Document:
-    """Return an OpenAPI 3 document."""
     return {
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": "unversioned"},
@@ -196,7 +195,6 @@ def components(resources: list[Resource], release: int) -> Document:
 
 
 def swagger(resources: list[Resource], release: int) -> Document:
-    """Return an OpenAPI 2 document."""
     return {
         "swagger": "2.0",
         "info": {"title": "Kubernetes", "version": f"v1.{release}"},

@@ -52,7 +52,6 @@ def _masked(value: Any) -> Any:
 
 
 def _in_secret(value: Any) -> Any:
-    """Mask a Secret, or a list of Secrets."""
     if not isinstance(value, dict):
         return MASK
     lists = str(value.get("kind")).endswith("List")
@@ -171,7 +170,6 @@ class EtcdPages:
         self._open: set[asyncio.Future[None]] = set()
 
     async def prefixes(self, request: Request, response: Response) -> None:
-        """Send the children of a prefix."""
         with browsing():
             page = await self._browser.prefixes(self._prefix_of(request))
         await send_json(response, page)
@@ -225,7 +223,6 @@ class EtcdPages:
         return request.parameter("prefix", f"{self._prefix}/")
 
     def close(self) -> None:
-        """End all streams."""
         for gone in list(self._open):
             gone.cancel()
 

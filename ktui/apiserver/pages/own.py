@@ -57,7 +57,6 @@ class OwnPages:
         await self.behaviour(request, response)
 
     async def mark(self, request: Request, response: Response) -> None:
-        """Publish a marker: 202."""
         marker, bus = await read_document(request, MarkerRequest, MOST_BYTES), self._services.bus
         bus.publish(Marker(at=bus.now(), text=marker.text))
         await send_json(response, marker, 202)
@@ -142,7 +141,6 @@ class FinishedPages:
         await send_json(response, found)
 
     def close(self) -> None:
-        """Stop keeping requests."""
         if self._idle is not None:
             self._idle.cancel()
         if self._subscription is not None:
@@ -216,5 +214,4 @@ class TelemetryStream:
 
 
 def lines(events: list[AnyEvent]) -> bytes:
-    """Return the events as lines of JSON."""
     return b"".join(msgspec.json.encode(event) + b"\n" for event in events)

@@ -71,7 +71,6 @@ log = logging.getLogger(__name__)
 
 
 async def send_json(response: Response, document: Any, status: int = 200, media_type: str = JSON) -> None:
-    """Send a JSON document."""
     await response.whole(status, media_type, msgspec.json.encode(document) + b"\n")
 
 

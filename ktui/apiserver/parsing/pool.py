@@ -79,7 +79,6 @@ class ParserPool:
         return frames
 
     async def close(self) -> None:
-        """End the processes."""
         processes = list(self._started)
         for process in processes:
             self._drop(process)
@@ -87,7 +86,6 @@ class ParserPool:
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the running processes."""
         return [process.pid for process in self._started]
 
     @contextlib.asynccontextmanager
@@ -296,7 +294,6 @@ class BodyParser:
         return Parsed(await compute(_tree, parts), duplicates)
 
     async def close(self) -> None:
-        """End the parser processes."""
         await self._pool.close()
 
 
