@@ -9,7 +9,7 @@ import base64
 import json
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -253,22 +253,19 @@ KEY_SET = "application/jwk-set+json"
 def pages(accounts: ServiceAccountTokens) -> dict[str, Page]:
     """Return the pages of the two documents by path; 404 without an https issuer, as upstream."""
 
-    async def configuration(request: Request, response: Response) -> None:
-        if not accounts.is_discoverable:
-            raise path_not_found()
-        address = f"https://{request.headers.get('host', 'localhost')}"
-        await _send(request, response, JSON, accounts.discovery(address + KEYS))
+    def page(media_type: str, document: Callable[[Request], Obj]) -> Page:
+        async def answer(request: Request, response: Response) -> None:
+            if not accounts.is_discoverable:
+                raise path_not_found()
+            if not acceptable(request.accept, media_type):
+                raise not_acceptable((media_type,))
+            response.replace_header(b"cache-control", b"public, max-age=3600")
+            body = json.dumps(document(request), separators=(",", ":")).encode()
+            await response.whole(200, media_type, body)
 
-    async def keys(request: Request, response: Response) -> None:
-        if not accounts.is_discoverable:
-            raise path_not_found()
-        await _send(request, response, KEY_SET, accounts.keys())
+        return answer
 
-    return {CONFIGURATION: configuration, KEYS: keys}
+    def configuration(request: Request) -> Obj:
+        return accounts.discovery(f"https://{request.headers.get('host', 'localhost')}{KEYS}")
 
-
-async def _send(request: Request, response: Response, media_type: str, document: object) -> None:
-    if not acceptable(request.accept, media_type):
-        raise not_acceptable((media_type,))
-    response.replace_header(b"cache-control", b"public, max-age=3600")
-    await response.whole(200, media_type, json.dumps(document, separators=(",", ":")).encode())
+    return {CONFIGURATION: page(JSON, configuration), KEYS: page(KEY_SET, lambda _: accounts.keys())}

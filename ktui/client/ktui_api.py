@@ -41,16 +41,14 @@ class KtuiApi:
     async def follow_rules(self, kube_version: str, feature_gates: Mapping[str, bool]) -> Rules:
         """Make the server follow another version's rules from the next request on."""
         wanted = Rules(kube_version, dict(feature_gates))
-        return self._read(paths.BEHAVIOUR, await self.client.send_json("PUT", paths.BEHAVIOUR, wanted), Rules)
+        return await self._send("PUT", paths.BEHAVIOUR, wanted, Rules)
 
     async def inject(self, fault: Fault) -> ActiveFaults:
         """Make the server begin a fault; it refuses unless it started its etcd."""
-        return self._read(
-            paths.FAULTS, await self.client.send_json("POST", paths.FAULTS, fault), ActiveFaults
-        )
+        return await self._send("POST", paths.FAULTS, fault, ActiveFaults)
 
     async def end_faults(self) -> ActiveFaults:
-        return self._read(paths.FAULTS, await self.client.send_json("DELETE", paths.FAULTS, {}), ActiveFaults)
+        return await self._send("DELETE", paths.FAULTS, {}, ActiveFaults)
 
     async def mark(self, text: str) -> None:
         """Make the server publish a marker: charts and recordings show it."""
@@ -137,8 +135,7 @@ class KtuiApi:
 
     async def check(self, resource: str) -> ConsistencyCheck:
         """Compare a cache with etcd by digest; reads the whole resource from etcd."""
-        path = paths.of_cache(paths.CACHE_CHECK, resource)
-        return self._read(path, await self.client.send_json("POST", path, {}), ConsistencyCheck)
+        return await self._send("POST", paths.of_cache(paths.CACHE_CHECK, resource), {}, ConsistencyCheck)
 
     async def lose(self, resource: str) -> str:
         """Make a cache lose an object; return its name."""
@@ -147,6 +144,9 @@ class KtuiApi:
 
     async def _get(self, path: str, document: type[Document]) -> Document:
         return self._read(path, await self.client.get_json(path), document)
+
+    async def _send(self, method: str, path: str, body: object, document: type[Document]) -> Document:
+        return self._read(path, await self.client.send_json(method, path, body), document)
 
     def _read(self, path: str, answer: object, document: type[Document]) -> Document:
         try:

@@ -24,16 +24,24 @@ UNIMPLEMENTED = "etcd does not implement this RPC."
 _COMPACTED = "required revision has been compacted"
 # gRPC: "connection attempt timed out before receiving SETTINGS frame", the first frame of HTTP/2.
 _SILENT = "before receiving settings frame"
-_TLS_WORDS = ("ssl", "tls", "handshake", "certificate", "peer name", "verification")
-_DNS_WORDS = ("dns", "name resolution", "domain name", "could not contact dns")
-_TCP_WORDS = (
-    "connection refused",
-    "failed to connect",
-    "connect endpoint failed",
-    "no route",
-    "unreachable",
-    "timed out",
-)
+# Words in gRPC's message (any of them), the failed step, and the sentence for users; the first that fits.
+_STEPS = (
+    (("etcdserver:",), "etcd", "etcd {endpoint} cannot serve now ({plain}); does the cluster have a leader?"),
+    ((_SILENT,), "etcd",
+     "etcd {endpoint}: it can be connected to and does not answer; is it stopped or overloaded?"),
+    (("dns", "name resolution", "domain name", "could not contact dns"), "DNS",
+     "etcd {endpoint}: the host name cannot be resolved (DNS); check the name."),
+    (("ssl", "tls", "handshake", "certificate", "peer name", "verification"), "TLS",
+     "etcd {endpoint}: the TLS handshake failed ({cause}); check --cacert, --cert and --key, and that the "
+     "endpoint speaks TLS."),
+    (("connection refused", "failed to connect", "connect endpoint failed", "no route", "unreachable",
+      "timed out"), "TCP",
+     "etcd {endpoint}: no TCP connection ({cause}); "
+     "is etcd running there, and does a firewall let us through?"),
+    (("",), "etcd",
+     "etcd {endpoint}: the connection broke ({cause}); "
+     "has etcd been stopped there, does it speak gRPC at all?"),
+)  # fmt: skip
 
 
 def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
@@ -119,32 +127,12 @@ def compacted(revision: int) -> CompactedError:
 
 def unavailable(detail: str, endpoint: str) -> UnreachableError:
     """Return the error for the step of the connection that failed, by gRPC's message."""
-    words = detail.lower()
-    if "etcdserver:" in words:
-        return UnreachableError(
-            f"etcd {endpoint} cannot serve now ({_plain(detail)}); does the cluster have a leader?", detail
-        )
-    if _SILENT in words:
-        return UnreachableError(
-            f"etcd {endpoint}: it can be connected to and does not answer; is it stopped or overloaded?",
-            detail,
-        )
-    if any(word in words for word in _DNS_WORDS):
-        return UnreachableError(
-            f"etcd {endpoint}: the host name cannot be resolved (DNS); check the name.", detail, "DNS"
-        )
-    if any(word in words for word in _TLS_WORDS):
-        advice = "check --cacert, --cert and --key, and that the endpoint speaks TLS"
-        return UnreachableError(
-            f"etcd {endpoint}: the TLS handshake failed ({_cause(detail)}); {advice}.", detail, "TLS"
-        )
-    if any(word in words for word in _TCP_WORDS):
-        advice = "is etcd running there, and does a firewall let us through?"
-        return UnreachableError(
-            f"etcd {endpoint}: no TCP connection ({_cause(detail)}); {advice}", detail, "TCP"
-        )
-    advice = "has etcd been stopped there, does it speak gRPC at all?"
-    return UnreachableError(f"etcd {endpoint}: the connection broke ({_cause(detail)}); {advice}", detail)
+    message = detail.lower()
+    step, sentence = next(
+        (step, sentence) for words, step, sentence in _STEPS if any(word in message for word in words)
+    )
+    text = sentence.format(endpoint=endpoint, plain=_plain(detail), cause=_cause(detail))
+    return UnreachableError(text, detail, step)
 
 
 def lost(endpoint: str) -> ConnectionLostError:
