@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec.json
 
@@ -19,10 +19,8 @@ from ktui.kube.golang.formatting import to_json
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource
 from ktui.kube.status import not_found
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute, compute_large
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
 
 
 async def get(server: Server, call: Call, resource: Resource) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.chain import REFUSED, Rejected
@@ -18,8 +17,9 @@ from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
-from ktui.kube.flow_schemas import displayed_level
+from ktui.kube.flow_schemas import PriorityLevel, displayed_level
 from ktui.kube.listoptions import ListOptions, parse_list_options
+from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.parameters import NAME
@@ -39,10 +39,6 @@ from ktui.kube.status import (
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.meter import CpuClock, Meter, metered, use_meter
 from ktui.telemetry.off_loop import compute, compute_large
-
-if TYPE_CHECKING:
-    from ktui.kube.flow_schemas import PriorityLevel
-    from ktui.kube.requestinfo import RequestInfo
 
 log = logging.getLogger(__name__)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
+from ktui.apiserver.chain import Decision, LoggedObjects, Ticket
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response, header
-from ktui.apiserver.large_requests import LargeRequest, free_later
+from ktui.apiserver.large_requests import LargeRequest, LargeRequests, free_later
 from ktui.contract.events import (
     AnyEvent,
     ChainStage,
@@ -21,21 +22,15 @@ from ktui.contract.events import (
     RouteStep,
     figures,
 )
-from ktui.kube.requestinfo import attributes_of, rules_verb
+from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
+from ktui.kube.requestinfo import RequestInfo, attributes_of, rules_verb
+from ktui.kube.resources import Resource
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.users import Requester
+from ktui.kube.versions import Behaviour
 from ktui.telemetry.bus import Bus
-from ktui.telemetry.meter import Meter
-
-if TYPE_CHECKING:
-    from ktui.apiserver.chain import Decision, LoggedObjects, Ticket
-    from ktui.apiserver.large_requests import LargeRequests
-    from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
-    from ktui.kube.requestinfo import RequestInfo
-    from ktui.kube.resources import Resource
-    from ktui.kube.versions import Behaviour
-    from ktui.telemetry.meter import Footprint
+from ktui.telemetry.meter import Footprint, Meter
 
 SNAPSHOT, CACHE, NONE = Source.SNAPSHOT.value, Source.CACHE.value, Source.NONE.value
 MAX_ACCEPT = 256

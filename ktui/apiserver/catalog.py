@@ -6,17 +6,15 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ktui.cacher.cachers import Registry
+from ktui.cacher.watch_events import OutEvent
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable, builtin
 from ktui.kube.scale import ScalePaths, paths_of
+from ktui.storage.objects import StoredObject
 from ktui.supervision import stop
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
 

@@ -5,21 +5,18 @@ Authentication, authorization, flow control and the logs of requests, and what t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ktui.apiserver.http.request import Request
+from ktui.apiserver.metrics.metric_types import Metric
 from ktui.kube.flow_schemas import FlowSchema, classify
+from ktui.kube.rbac import PolicyRule
 from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.users import Requester
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from ktui.apiserver.metrics.metric_types import Metric
-    from ktui.kube.rbac import PolicyRule
-    from ktui.kube.versions import Behaviour
+from ktui.kube.versions import Behaviour
 
 MOST_LOGGED_BYTES = 10 * 1024 * 1024  # upstream's --audit-log-truncate-max-batch-size
 

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.chain import FlowControl, Unlimited
+from ktui.apiserver.chain import Authenticator, Authorizer, FlowControl, Unlimited
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.parsing.pool import BodyParser
 from ktui.apiserver.watches import OpenWatches
+from ktui.cacher.cacher import Cacher
+from ktui.cacher.cachers import Registry
+from ktui.cacher.settings import Settings
 from ktui.contract.events import ServerInfo
 from ktui.contract.faults import Fault
-from ktui.kube.resources import Resource
+from ktui.kube.resources import Resource, ResourceTable
+from ktui.storage.browser import EtcdBrowser
 from ktui.telemetry.bus import Bus
-
-if TYPE_CHECKING:
-    from ktui.apiserver.call import Call
-    from ktui.apiserver.chain import Authenticator, Authorizer
-    from ktui.cacher.cacher import Cacher
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.settings import Settings
-    from ktui.kube.resources import ResourceTable
-    from ktui.storage.browser import EtcdBrowser
-    from ktui.wire.stored_codec import StoredCodec
+from ktui.wire.stored_codec import StoredCodec
 
 
 class ServerFacts(Protocol):

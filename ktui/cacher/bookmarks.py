@@ -11,18 +11,15 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import msgspec.json
 
 from ktui.cacher.watch_events import BOOKMARK, OutEvent
 from ktui.cacher.watchers import Watcher
+from ktui.kube.resources import Resource
 from ktui.supervision import Supervisor, stop
 from ktui.wire.codec import CodecError, codec_for, encode_object, fill
 from ktui.wire.schema import JSON_ZERO_VALUES
-
-if TYPE_CHECKING:
-    from ktui.kube.resources import Resource
 
 # Fields that upstream's conversion of an empty internal object adds.
 _REPLICAS: dict[str, object] = {"spec": {"replicas": 0}}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -14,11 +13,9 @@ from ktui.cacher.watch_cache import WatchCache
 from ktui.kube.resources import NODE_NAME, finds_namespaces
 from ktui.kube.routing.parameters import RequestScope
 from ktui.kube.selectors import Operator
+from ktui.storage.objects import SelectionPredicate, StoredObject
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import sliced
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import SelectionPredicate, StoredObject
 
 # A selector uses indexes for this many terms only: one selector must not evict all other indexes.
 MOST_TERMS = 4

@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watch_events import ADDED, OutEvent
 from ktui.cacher.watchers import Watcher
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import sliced
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
 
 # Events per batch of initial and replayed events.
 PIECE = 500

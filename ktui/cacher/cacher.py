@@ -10,7 +10,6 @@ import asyncio
 import logging
 import time
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
 
 from ktui.cacher.cacher_requests import GetAnswer, ListAnswer, ListRequest, WatchAnswer, WatchRequest
 from ktui.cacher.errors import NotFresh
@@ -20,17 +19,15 @@ from ktui.cacher.settings import Settings
 from ktui.cacher.watch_handler import WatchHandler
 from ktui.contract import events as telemetry
 from ktui.etcd.errors import EtcdError
+from ktui.kube.resources import Resource
 from ktui.kube.routing import decide_get
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.versions import Behaviour
+from ktui.storage.objects import StoredObject
+from ktui.storage.store import Store
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.meter import current_meter
-
-if TYPE_CHECKING:
-    from ktui.kube.resources import Resource
-    from ktui.kube.versions import Behaviour
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
 
 log = logging.getLogger(__name__)
 

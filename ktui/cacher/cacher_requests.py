@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from ktui.cacher.watch_events import OutEvent
 from ktui.kube.listoptions import ListOptions
+from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Plan
-
-if TYPE_CHECKING:
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.kube.resources import Resource
-    from ktui.storage.objects import SelectionPredicate, StoredObject
+from ktui.storage.objects import SelectionPredicate, StoredObject
 
 FELL_BACK = "cache,etcd"
 

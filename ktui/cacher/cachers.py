@@ -6,27 +6,23 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.cacher_requests import ListRequest, WatchRequest
 from ktui.cacher.progress import ProgressRequester, StalenessTimer
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
+from ktui.cacher.watch_events import OutEvent
 from ktui.contract.events import CacheStatus
 from ktui.kube.listoptions import ListOptions
+from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.kept_json import KeptJson
-from ktui.storage.objects import SelectionPredicate
+from ktui.storage.objects import SelectionPredicate, StoredObject
+from ktui.storage.store import Store
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
-
-if TYPE_CHECKING:
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.kube.resources import Resource
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
 
 
 class Registry:

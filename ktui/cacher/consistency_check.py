@@ -14,17 +14,15 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ktui.cacher.settings import Settings
+from ktui.cacher.watch_cache import WatchCache
 from ktui.etcd.errors import EtcdError
+from ktui.storage.objects import StoredObject
+from ktui.storage.store import Store
 from ktui.telemetry.meter import Meter, metered
 from ktui.telemetry.off_loop import sliced
-
-if TYPE_CHECKING:
-    from ktui.cacher.settings import Settings
-    from ktui.cacher.watch_cache import WatchCache
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store
 
 PERIOD = 300.0
 JITTER = 0.5

@@ -7,14 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from ktui.cacher.publishing import Sampler
 from ktui.cacher.watch_events import CacheEvent
 from ktui.cacher.watchers import Waker, Watcher
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import SelectionPredicate, StoredObject
+from ktui.storage.objects import SelectionPredicate, StoredObject
 
 REFILL_PER_SECOND = 0.05
 MAXIMUM = 0.1

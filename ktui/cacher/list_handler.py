@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
 from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
@@ -20,12 +18,9 @@ from ktui.kube.routing.list_from_etcd import may_stream
 from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parameters, read_token, scope_of
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
 from ktui.kube.status import StatusError
-from ktui.storage.store import StoreListRequest
+from ktui.kube.versions import Behaviour
+from ktui.storage.store import Store, StoreListRequest
 from ktui.telemetry.meter import current_meter
-
-if TYPE_CHECKING:
-    from ktui.kube.versions import Behaviour
-    from ktui.storage.store import Store
 
 
 async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusError:

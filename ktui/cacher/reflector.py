@@ -13,21 +13,18 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import WatchRetryPolicy
+from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watch_events import BOOKMARK
 from ktui.etcd import connection_liveness
 from ktui.etcd.errors import EtcdError
 from ktui.kube.routing.cache_state import Readiness
 from ktui.storage.errors import UnreadableError
-
-if TYPE_CHECKING:
-    from ktui.cacher.settings import Settings
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store, StoreWatch
+from ktui.storage.objects import StoredObject
+from ktui.storage.store import Store, StoreWatch
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
@@ -18,21 +17,19 @@ from ktui.cacher.errors import NotFresh
 from ktui.cacher.progress import ProgressRequester, StalenessTimer
 from ktui.cacher.publishing import Sampler, StatePublisher
 from ktui.cacher.reflector import Reflector
+from ktui.cacher.settings import Settings
+from ktui.cacher.sorted_store import SortedStore
 from ktui.cacher.watch_cache import WatchCache
 from ktui.contract import events as telemetry
 from ktui.etcd.errors import EtcdError
 from ktui.kube import status
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.plan import Plan
+from ktui.storage.kept_json import KeptJson
+from ktui.storage.store import Store
 from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import current_meter
-
-if TYPE_CHECKING:
-    from ktui.cacher.settings import Settings
-    from ktui.cacher.sorted_store import SortedStore
-    from ktui.storage.kept_json import KeptJson
-    from ktui.storage.store import Store
 
 # Smaller caches are not prewarmed: prewarming all kinds would take a second at start.
 LARGE = 1000

@@ -13,15 +13,13 @@ from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ktui.cacher.event_buffer import EventBuffer
 from ktui.cacher.watch_events import DELETED, CacheEvent
 from ktui.storage.kept_json import KeptJson
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import Slices
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
 
 
 class SortedStore:

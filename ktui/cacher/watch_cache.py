@@ -7,16 +7,13 @@ import heapq
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING
 
 from ktui.cacher.event_buffer import EventBuffer
 from ktui.cacher.sorted_store import Snapshots, SortedStore
 from ktui.cacher.watch_events import DELETED, CacheEvent
+from ktui.storage.kept_json import KeptJson
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import sliced
-
-if TYPE_CHECKING:
-    from ktui.storage.kept_json import KeptJson
-    from ktui.storage.objects import StoredObject
 
 Postings = dict[str, dict[str, "StoredObject"]]  # value → objects by key
 

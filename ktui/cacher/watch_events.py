@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING
 
 from ktui.kube.golang.formatting import to_json
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
+from ktui.storage.objects import StoredObject
 
 ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -27,13 +26,10 @@ from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.parameters import NAME, NAMESPACE, shards_filter, watch_parameters
 from ktui.kube.routing.plan import PROBED, Plan, Source
 from ktui.kube.status import StatusError
-from ktui.storage.objects import SelectionPredicate
+from ktui.storage.objects import SelectionPredicate, StoredObject
+from ktui.storage.store import Store, StoreEvent
 from ktui.supervision import stop
 from ktui.telemetry.meter import current_meter
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-    from ktui.storage.store import Store, StoreEvent
 
 log = logging.getLogger(__name__)
 

@@ -6,14 +6,10 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING
 
 from ktui.cacher.watch_events import DELETED, CacheEvent, OutEvent
-
-if TYPE_CHECKING:
-    from ktui.kube.versions import Behaviour
-    from ktui.storage.objects import SelectionPredicate, StoredObject
-
+from ktui.kube.versions import Behaviour
+from ktui.storage.objects import SelectionPredicate, StoredObject
 
 # A write of a watcher takes 0.1 to 0.3 ms.
 WOKEN_AT_ONCE = 32

@@ -9,21 +9,18 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.apiserver.chain import Rejected, Ticket
+from ktui.apiserver.metrics.metric_types import Metric
 from ktui.flowcontrol.fair_queues import CANCELLED, TIME_OUT, Later
 from ktui.flowcontrol.levels import Level, Levels, StoredSpec
 from ktui.flowcontrol.metrics import FlowMetrics
 from ktui.kube.flow_rules import SchemaSpec, level_spec, schema_spec
 from ktui.kube.flow_schemas import MANDATORY, Classifier, FlowSchema, default_levels, default_schemas
-from ktui.kube.users import MASTERS
-
-if TYPE_CHECKING:
-    from ktui.apiserver.metrics.metric_types import Metric
-    from ktui.kube.requestinfo import RequestAttributes
-    from ktui.kube.users import Requester
-    from ktui.kube.versions import Behaviour
+from ktui.kube.requestinfo import RequestAttributes
+from ktui.kube.users import MASTERS, Requester
+from ktui.kube.versions import Behaviour
 
 READS = frozenset(("get", "list", "watch"))
 

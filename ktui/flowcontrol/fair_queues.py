@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from ktui.apiserver.chain import EXPECTED_SECONDS, Ticket
 from ktui.flowcontrol.utilization import (
@@ -25,9 +24,7 @@ from ktui.flowcontrol.utilization import (
     StateTimes,
     TimedRatio,
 )
-
-if TYPE_CHECKING:
-    from ktui.kube.flow_rules import QueuingSpec
+from ktui.kube.flow_rules import QueuingSpec
 
 
 @lru_cache(maxsize=4096)

@@ -9,14 +9,17 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec.json
 
 from ktui.apiserver.call import shortened
+from ktui.apiserver.chain import Ticket
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import Page
+from ktui.cacher.settings import Settings
+from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import (
     FlowConfig,
     LevelCounters,
@@ -30,19 +33,14 @@ from ktui.contract.events.live import (
     RunningRequest,
 )
 from ktui.contract.flow_config import flow_config
+from ktui.flowcontrol.controller import PriorityAndFairness
 from ktui.flowcontrol.fair_queues import CANCELLED, CONCURRENCY_LIMIT, QUEUE_FULL, TIME_OUT
+from ktui.flowcontrol.levels import Level
 from ktui.kube.flow_schemas import default_levels, default_schemas
 from ktui.kube.golang.times import format_duration
 from ktui.kube.status import path_not_found
 from ktui.printable import escaped
-
-if TYPE_CHECKING:
-    from ktui.apiserver.chain import Ticket
-    from ktui.cacher.settings import Settings
-    from ktui.contract.events import AnyEvent
-    from ktui.flowcontrol.controller import PriorityAndFairness
-    from ktui.flowcontrol.levels import Level
-    from ktui.telemetry.bus import Bus
+from ktui.telemetry.bus import Bus
 
 REPLICA = "A"
 SECONDS = 1.0

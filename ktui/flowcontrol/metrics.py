@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
+from ktui.apiserver.chain import Ticket
 from ktui.apiserver.metrics.metric_types import CallbackMetric, Counter, Histogram, Labels, Metric
+from ktui.flowcontrol.levels import Level, Levels
 from ktui.flowcontrol.utilization import (
     READS_AND_WRITES,
     REQUESTS,
@@ -16,11 +17,7 @@ from ktui.flowcontrol.utilization import (
     TimedRatio,
     TimingHistogram,
 )
-
-if TYPE_CHECKING:
-    from ktui.apiserver.chain import Ticket
-    from ktui.flowcontrol.levels import Level, Levels
-    from ktui.kube.flow_schemas import FlowSchema
+from ktui.kube.flow_schemas import FlowSchema
 
 SECONDS = (0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30)
 LENGTHS = (0, 10, 25, 50, 100, 250, 500, 1000)

@@ -11,8 +11,12 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ktui.cacher.cachers import Registry
+from ktui.cacher.settings import Settings
+from ktui.cacher.watch_events import OutEvent
+from ktui.flowcontrol.controller import PriorityAndFairness
 from ktui.flowcontrol.levels import StoredSpec
 from ktui.kube.flow_rules import level_spec, schema_spec
 from ktui.kube.flow_schemas import AUTO_UPDATE, MANDATORY, default_levels, default_schemas
@@ -20,18 +24,12 @@ from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError
+from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.supervision import stop
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import next_generation, timestamp
 from ktui.writes.own_objects import create_own
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.settings import Settings
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.flowcontrol.controller import PriorityAndFairness
-    from ktui.storage.objects import StoredObject
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from ktui.apiserver.forms.metadata_form import KIND, LIST_KIND, Partial, PartialList, PartialMessage
 from ktui.apiserver.forms.plain import Converted, EventForm, Message, ObjectForm, Plain
@@ -20,9 +20,7 @@ from ktui.cacher.watch_events import OutEvent
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.storage.objects import StoredObject
-
-if TYPE_CHECKING:
-    from ktui.wire.stored_codec import StoredCodec
+from ktui.wire.stored_codec import StoredCodec
 
 
 def without_managed_fields(obj: StoredObject, form: Form) -> StoredObject:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from ktui.apiserver.forms.plain import EventForm, Message, ObjectForm, Plain, UnfitEventError, event_line
 from ktui.apiserver.framing import list_head
+from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
-
-if TYPE_CHECKING:
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.storage.objects import StoredObject
-    from ktui.wire.pieces import Piece
-    from ktui.wire.stored_codec import Messages
+from ktui.storage.objects import StoredObject
+from ktui.wire.pieces import Piece
+from ktui.wire.stored_codec import Messages
 
 # metav1.ObjectMeta and what it contains: members in the order in which Go encodes them.
 _OBJECT_META = (

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.apiserver.framing import LIST_TAIL, custom_list_head, custom_list_tail, list_head
+from ktui.cacher.watch_events import OutEvent
 from ktui.kube.resources import Resource
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES
-
-if TYPE_CHECKING:
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.storage.objects import StoredObject
-    from ktui.wire.pieces import Piece
-    from ktui.wire.stored_codec import Messages, StoredCodec
+from ktui.wire.pieces import Piece
+from ktui.wire.stored_codec import Messages, StoredCodec
 
 
 class EventForm(ABC):

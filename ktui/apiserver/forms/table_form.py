@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 
 from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import ObjectForm, event_line
+from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
 from ktui.kube.tables.table import TableRow, table_columns, table_row
+from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import LARGE_BYTES
-
-if TYPE_CHECKING:
-    from ktui.cacher.watch_events import OutEvent
-    from ktui.storage.objects import StoredObject
 
 _NULL = b"null"
 INCLUDES = ("Metadata", "Object", "None")

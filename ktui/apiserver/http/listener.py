@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from granian.constants import Interfaces
 from granian.server.embed import Server
@@ -18,11 +18,9 @@ from ktui.apiserver.http import ASGIApp, Message
 from ktui.apiserver.http.connections import ConnectionGuard, Connections
 from ktui.apiserver.http.health_reserve import PLACES, HealthReserve
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
+from ktui.apiserver.http.tls import TlsFiles
+from ktui.apiserver.http.tls_front import TlsFront
 from ktui.supervision import Supervisor, stop
-
-if TYPE_CHECKING:
-    from ktui.apiserver.http.tls import TlsFiles
-    from ktui.apiserver.http.tls_front import TlsFront
 
 
 class Lifespan:

@@ -16,18 +16,16 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ktui.apiserver.http import ASGIApp, Receive, Scope, Send
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.http.health_reserve import PLACES, TOO_MANY, TOO_MANY_HEADERS, as_body, is_health_check
 from ktui.apiserver.http.health_reserve import SECONDS as LATE_SECONDS
 from ktui.apiserver.http.loopback import is_loopback
+from ktui.apiserver.http.tls import TlsFiles
 from ktui.kube.status import unauthorized
 from ktui.kube.users import AUTHENTICATED, Requester
-
-if TYPE_CHECKING:
-    from ktui.apiserver.http.tls import TlsFiles
 
 PIECE = 1 << 16
 HANDSHAKE_SECONDS = 10.0

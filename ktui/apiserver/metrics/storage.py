@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.metrics.metric_types import (
@@ -20,19 +20,17 @@ from ktui.apiserver.metrics.metric_types import (
     resource_labels,
 )
 from ktui.apiserver.server import RequestLog
+from ktui.cacher.cachers import Registry
+from ktui.cacher.resource_cache import ResourceCache
+from ktui.cacher.settings import Settings
 from ktui.contract.events import EtcdCall
 from ktui.etcd.grpc_errors import UNIMPLEMENTED
 from ktui.kube.gates import SHARDED
 from ktui.kube.resources import Resource
+from ktui.kube.versions import Behaviour
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus, Subscription
 from ktui.telemetry.meter import resident_bytes
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.resource_cache import ResourceCache
-    from ktui.cacher.settings import Settings
-    from ktui.kube.versions import Behaviour
 
 
 class _Row(NamedTuple):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ktui.apiserver.catalog import CRD_GROUP, CRD_RESOURCE, Catalog
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
+from ktui.cacher.cacher import Cacher
+from ktui.cacher.cachers import Registry
+from ktui.cacher.settings import Settings
+from ktui.cacher.watch_events import CacheEvent
 from ktui.contract.cache_documents import (
     CachedEvent,
     CacheDigest,
@@ -21,15 +25,7 @@ from ktui.contract.cache_documents import (
 )
 from ktui.etcd.errors import EtcdError
 from ktui.kube.status import StatusError, bad_request, server_timeout
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ktui.cacher.cacher import Cacher
-    from ktui.cacher.cachers import Registry
-    from ktui.cacher.settings import Settings
-    from ktui.cacher.watch_events import CacheEvent
-    from ktui.storage.objects import StoredObject
+from ktui.storage.objects import StoredObject
 
 MAX_ROWS = 5000
 SORTS: Mapping[str, Callable[[StoredObject], Any]] = {

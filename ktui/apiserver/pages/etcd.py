@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec.json
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
+from ktui.cacher.cachers import Registry
 from ktui.contract.etcd_documents import CachedCopy, Churn, KeyDetail, KeyHistory
 from ktui.kube.status import StatusError, bad_request
 from ktui.storage.browser import KEY_SORTS, EtcdBrowser, KeyValue
 from ktui.storage.errors import browsing
-
-if TYPE_CHECKING:
-    from ktui.cacher.cachers import Registry
 
 MASK = "<redacted>"
 _METADATA_TEXTS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,10 +17,7 @@ from ktui.documents.limits import DocumentError, check_nesting
 from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.golang.times import parse_duration
 from ktui.kube.status import StatusError, bad_request, method_not_allowed, request_entity_too_large
-
-if TYPE_CHECKING:
-    from ktui.wire.stored_codec import Messages
-
+from ktui.wire.stored_codec import Messages
 
 Document = TypeVar("Document")
 

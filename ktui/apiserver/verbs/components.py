@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ktui.apiserver.answer import finished, send_document
 from ktui.apiserver.call import Call
@@ -21,9 +21,7 @@ from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import method_not_allowed, method_not_supported, not_found
 from ktui.kube.tables.table import TableRow
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
+from ktui.storage.objects import StoredObject
 
 RESOURCE = BUILTIN.find("", "v1", "componentstatuses")
 # kube-apiserver expects them on its own host.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
@@ -23,13 +23,10 @@ from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Source
 from ktui.kube.selectors import FieldSelector, LabelSelector, ShardSelector
 from ktui.kube.status import bad_request
-from ktui.storage.objects import SelectionPredicate
+from ktui.storage.objects import SelectionPredicate, StoredObject
 from ktui.telemetry.meter import Meter
 from ktui.telemetry.off_loop import compute, compute_large, sliced
-
-if TYPE_CHECKING:
-    from ktui.storage.objects import StoredObject
-    from ktui.wire.pieces import Piece
+from ktui.wire.pieces import Piece
 
 
 def selection_of(
