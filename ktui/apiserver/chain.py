@@ -225,13 +225,7 @@ class Unlimited:
     def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
         return classify(who, asked, minor)
 
-    async def enter(
-        self,
-        ticket: Ticket,
-        patience: float,
-        behaviour: Behaviour,
-        gone: Callable[[], asyncio.Task[None]] | None = None,
-    ) -> None:
+    async def enter(self, *_: Any) -> None:
         """Do nothing: there are seats for all."""
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:

@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from ktui.client.connection import ClientError
+from ktui.client.kube_connection import KubeConnection
 from ktui.core.format import shorten
 from ktui.documents.limits import DocumentError, decode_json
 
@@ -226,13 +227,11 @@ def _read(out: bytes, plugin: Plugin, who: str) -> Credential:
     return status
 
 
-def cluster_info(
-    server: str, ca_pem: bytes | None, *, insecure: bool, tls_server_name: str, proxy_url: str
-) -> dict[str, Any]:
+def cluster_info(connection: KubeConnection) -> dict[str, Any]:
     """Return the cluster's description for a program with `provideClusterInfo`."""
-    info: dict[str, Any] = {"server": server, "insecure-skip-tls-verify": insecure}
-    if ca_pem is not None:
-        info["certificate-authority-data"] = base64.b64encode(ca_pem).decode()
-    if tls_server_name:
-        info["tls-server-name"] = tls_server_name
-    return info | ({"proxy-url": proxy_url} if proxy_url else {})
+    info: dict[str, Any] = {"server": connection.url, "insecure-skip-tls-verify": connection.insecure}
+    if connection.ca is not None:
+        info["certificate-authority-data"] = base64.b64encode(connection.ca.pem).decode()
+    if connection.tls_server_name:
+        info["tls-server-name"] = connection.tls_server_name
+    return info | ({"proxy-url": connection.proxy_url} if connection.proxy_url else {})

@@ -123,7 +123,15 @@ def read_kubeconfig(
     connection, plugin, user, home = _chosen(files, context)
     if plugin is None:
         return connection
-    return _with_credential(connection, plugin, user, home, terminal=terminal, announce=announce)
+    cluster = cluster_info(connection)
+    found = run_plugin(plugin, user, cluster, home, terminal=terminal, announce=announce)
+    certificate, key = found.client_certificate_data.encode(), found.client_key_data.encode()
+    return replace(
+        connection,
+        token=found.token,
+        certificate=Material("client certificate", certificate) if certificate else connection.certificate,
+        key=Material("client key", key) if certificate else connection.key,
+    )
 
 
 def credential_program(files: Sequence[Path], context: str = "") -> str:
@@ -215,32 +223,6 @@ def _connection(
         insecure=cluster.insecure_skip_tls_verify,
         tls_server_name=cluster.tls_server_name,
         proxy_url=cluster.proxy_url,
-    )
-
-
-def _with_credential(
-    connection: KubeConnection,
-    plugin: Plugin,
-    user: str,
-    home: Path,
-    *,
-    terminal: bool,
-    announce: Callable[[str], None],
-) -> KubeConnection:
-    cluster = cluster_info(
-        connection.url,
-        connection.ca.pem if connection.ca is not None else None,
-        insecure=connection.insecure,
-        tls_server_name=connection.tls_server_name,
-        proxy_url=connection.proxy_url,
-    )
-    found = run_plugin(plugin, user, cluster, home, terminal=terminal, announce=announce)
-    certificate, key = found.client_certificate_data.encode(), found.client_key_data.encode()
-    return replace(
-        connection,
-        token=found.token,
-        certificate=Material("client certificate", certificate) if certificate else connection.certificate,
-        key=Material("client key", key) if certificate else connection.key,
     )
 
 

@@ -32,7 +32,7 @@ from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.metrics_page import samples_of
 from ktui.contract import paths
 from ktui.contract.events import CacheStatus, EtcdProgress
-from ktui.contract.flow_config import LevelLimits, StoredLevel, StoredLevels
+from ktui.contract.flow_config import StoredLevel, StoredLevels, StoredLimits
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
 from ktui.documents.limits import DocumentError, decode_json
@@ -156,7 +156,7 @@ async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
 
 
 def _described(level: StoredLevel, nominal: int | None) -> PriorityLevel:
-    limits = level.spec.limited or LevelLimits()
+    limits = level.spec.limited or StoredLimits()
     queuing = limits.limit_response.queuing
     hand = (queuing.hand_size or 0) if queuing is not None else 0
     return PriorityLevel(level.metadata.name, limits.shares or 0, hand, nominal)

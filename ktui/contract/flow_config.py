@@ -36,7 +36,7 @@ class _Response(msgspec.Struct):
     queuing: _Queuing | None = None
 
 
-class LevelLimits(msgspec.Struct, rename="camel"):
+class StoredLimits(msgspec.Struct, rename="camel"):
     nominal_concurrency_shares: int | None = None
     assured_concurrency_shares: int | None = None  # before v1beta3
     lendable_percent: int | None = None
@@ -51,8 +51,8 @@ class LevelLimits(msgspec.Struct, rename="camel"):
 
 class _LevelSpec(msgspec.Struct):
     type: str = ""
-    limited: LevelLimits | None = None
-    exempt: LevelLimits | None = None
+    limited: StoredLimits | None = None
+    exempt: StoredLimits | None = None
 
 
 class StoredLevel(msgspec.Struct):
@@ -119,7 +119,7 @@ def _subject(subject: dict[str, Any]) -> str:
 
 
 def _level(item: StoredLevel) -> LevelConfig:
-    spec = item.spec.limited or item.spec.exempt or LevelLimits()
+    spec = item.spec.limited or item.spec.exempt or StoredLimits()
     queuing = spec.limit_response.queuing or _Queuing()
     return LevelConfig(
         item.metadata.name,

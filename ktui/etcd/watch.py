@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 
 import grpc
 from aetcd import rpc
@@ -114,9 +113,7 @@ class WatchStream:
         await self.open()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         await self.close()
 
     async def open(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from types import TracebackType
 from typing import Literal, NamedTuple
 
 from ktui.etcd.client import EtcdClient
@@ -54,9 +53,7 @@ class StoreWatch:
         await self._stream.open()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *failure: object) -> None:
         await self.close()
 
     def __aiter__(self) -> StoreWatch:
