@@ -74,17 +74,8 @@ _STATUS_MESSAGE = (2, 3)
 _END = b"k8s.io/initial-events-end"
 
 
-class _Metadata(msgspec.Struct, frozen=True):
-    resource_version: str = msgspec.field(default="", name="resourceVersion")
-
-
-class _Object(msgspec.Struct, frozen=True):
-    metadata: _Metadata = _Metadata()
-    message: str = ""
-
-
 class _Event(msgspec.Struct, frozen=True):
-    object: _Object = _Object()
+    object: ListEnvelope = ListEnvelope()
 
 
 class InitialEvents:
@@ -98,7 +89,7 @@ class InitialEvents:
         self.items = 0
         self._rest = bytearray()
         self._refusal = b""  # a Status that came instead of events
-        self._end = _Event()
+        self._end = ListEnvelope()  # of the event that ended the initial ones
         self._framed: bool | None = None  # True: protobuf frames, False: lines of JSON
         self._done = False
 
@@ -131,7 +122,7 @@ class InitialEvents:
         refusal = self._refusal + unread
         if refusal:
             return _status(refusal)
-        last = self._end.object
+        last = self._end
         return ListEnvelope(message=last.message, metadata=ListMeta(last.metadata.resource_version))
 
     def _feed_frames(self, chunk: bytes) -> None:
@@ -154,7 +145,7 @@ class InitialEvents:
             self._done = True
             text = [member(event, *path).decode("utf-8", "replace") for path in (_REVISION, _MESSAGE)]
             revision, message = (text[0], "") if kind == b"BOOKMARK" else ("", text[1])
-            self._end = _Event(_Object(_Metadata(revision), message))
+            self._end = ListEnvelope(message=message, metadata=ListMeta(revision))
         elif kind != b"BOOKMARK":
             self.items += 1
 
@@ -162,7 +153,7 @@ class InitialEvents:
         if line.startswith(_ERROR) or (line.startswith(_BOOKMARK) and _END in line):
             self._done = True
             with contextlib.suppress(DocumentError):  # the end of the initial events, but without a revision
-                self._end = decode_json(line, _Event)
+                self._end = decode_json(line, _Event).object
         elif not line.startswith(_EVENT):
             if len(self._refusal) < KEPT_BYTES:
                 self._refusal += line + b"\n"
