@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator
 
 import httpx
@@ -25,7 +26,8 @@ BODY = b'{"metadata": {"name": "c"}}'
 async def open_api(etcd: EmbeddedEtcd) -> AsyncIterator[Api]:
     """A server without a token, as `--insecure-http` starts it, with the namespace `a`: for all tests."""
     client = await EtcdClient.connect(EtcdConfig((etcd.endpoint,), read_only=False), Bus())
-    async with running(client, "/web-pages", token=None) as api:
+    # A worker may set this up twice, with tests of other modules in between.
+    async with running(client, f"/web-pages-{secrets.token_hex(4)}", token=None) as api:
         answer = await api.create("/api/v1/namespaces", {"metadata": {"name": "a"}})
         assert answer.status_code == 201, answer.text
         yield api
