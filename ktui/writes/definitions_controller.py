@@ -16,7 +16,6 @@ from ktui.kube.crd import resources_of
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import BUILTIN, Resource, builtin
 from ktui.kube.status import ignoring_not_found
-from ktui.storage.lister import StoreListRequest
 from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite

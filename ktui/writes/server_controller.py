@@ -22,9 +22,9 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
+from ktui.storage.lister import StoreListRequest
 from ktui.storage.objects import EVERYTHING, StoredObject
 from ktui.storage.store import Store
-from ktui.storage.store_requests import StoreListRequest
 from ktui.supervision import stop
 from ktui.telemetry.off_loop import Slices
 
