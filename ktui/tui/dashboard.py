@@ -25,7 +25,6 @@ from textual.worker import Worker
 
 from ktui.contract.events import AnyEvent
 from ktui.core.format import safe
-from ktui.core.recent_names import RecentNames
 from ktui.core.references import Place, RequestRef, Selection
 from ktui.core.state import State
 from ktui.supervision import PAUSES, Failure, describe
@@ -35,6 +34,7 @@ from ktui.tui.keys.hints import usable, written
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
 from ktui.tui.preferences import DEFAULTS, Preferences
+from ktui.tui.prompt.history import RecentNames
 from ktui.tui.replay.recording import ActiveRecording
 from ktui.tui.source import Link, TelemetrySource
 from ktui.tui.table.memory import TableMemory

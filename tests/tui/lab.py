@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ktui.client.target import KubeTarget
 from ktui.tui.app import KtuiApp
-from ktui.tui.lab import target as lab_target
+from ktui.tui.lab import screen as lab_screen
 from ktui.tui.lab.context import KubeServer
 from ktui.tui.lab.screen import LabScreen
 
@@ -90,7 +90,7 @@ def two_contexts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: LabSer
             context, target, await target.assumptions(), ("credentials go out unencrypted (http://)",)
         )
 
-    monkeypatch.setattr(lab_target, "connect", connect)
+    monkeypatch.setattr(lab_screen, "connect", connect)
 
 
 async def choose_kind(pilot: Any) -> LabScreen:

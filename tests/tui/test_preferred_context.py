@@ -8,7 +8,7 @@ from ktui.client.connection import ClientError
 from ktui.client.target import KubeTarget
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.kube.versions import behaviour_of
-from ktui.tui.lab import target as lab_target
+from ktui.tui.lab import screen as lab_screen
 from ktui.tui.lab.context import KubeServer
 from ktui.tui.preferences import Preferences
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.starts_on("lab")]
 
 
 def preferring(monkeypatch: pytest.MonkeyPatch, context: str, connect: Any) -> Any:
-    monkeypatch.setattr(lab_target, "connect", connect)
+    monkeypatch.setattr(lab_screen, "connect", connect)
     app = lab_app(LabServer())
     app.preferences = Preferences(kube_context=context)
     return app

@@ -14,10 +14,9 @@ from ktui.tui.charts.plot import marks, named
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.workloads.faults import LETTERS
-from ktui.tui.workloads.run_charts import CHARTS, chart_content
+from ktui.tui.workloads.panels import CHARTS, _table, chart_content
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import _table
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.summary import COMPARED, LiveSecond
 

@@ -1,18 +1,78 @@
-"""Rows and columns of the audit's groups."""
+"""Rows and columns of the audit's groups, and what a report says of a group."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ktui.audit import phrases
-from ktui.audit.report import UNKNOWN, GroupReport, Report
+from ktui.audit.predictions import BY_BYTES, VersionShare, assume_ready
+from ktui.audit.report import UNKNOWN, GroupReport, Latency, Report, SlowReport
 from ktui.core.format import long_milliseconds, milliseconds, short_bytes
 from ktui.core.request_view import selector_words, short_resource
+from ktui.core.rows import ERROR, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
+from ktui.kube.explain import Explanation, explain
 from ktui.kube.resources import BUILTIN
-from ktui.tui.audit.report_view import audit_badge, busy_ms, by_bytes, p95, told_latency
+from ktui.kube.versions import Behaviour, behaviour_of
 from ktui.tui.charts.bars import bar
 from ktui.tui.widgets.lines import figure
+
+
+def audit_badge(route: str) -> Badge:
+    """Return the badge of a predicted route; "none" is a refused request."""
+    return ERROR if route == "none" else badge_of_route(route)
+
+
+def behaviour_in(report: Report) -> Behaviour:
+    return behaviour_of(report.kube_version, report.feature_gates)
+
+
+def every_share(report: Report) -> tuple[VersionShare, ...]:
+    """Return the shares of all versions, oldest first."""
+    return (*report.earlier, *report.versions)
+
+
+def every_route(group: GroupReport) -> dict[str, str]:
+    """Return the group's route by version, oldest first."""
+    return {**group.earlier_routes, **group.routes}
+
+
+def route_under(group: GroupReport, version: str) -> str:
+    """Return `cache`, `etcd` or `none` (refused)."""
+    return group.routes.get(version) or group.earlier_routes[version]
+
+
+def by_bytes(report: Report) -> bool:
+    """Return True if costs are estimated in bytes, from known counts and sizes of objects."""
+    return report.ranked_by == BY_BYTES
+
+
+def busy_ms(group: GroupReport) -> float:
+    """Return the apiserver's time for all requests of a group (ms); of WATCHes until the initial events."""
+    took = group.init_latency if group.verb == "watch" else group.latency
+    return took.total if took is not None else 0.0
+
+
+def p95(group: GroupReport) -> float:
+    took = told_latency(group)
+    return took.p95 if took is not None else 0.0
+
+
+def told_latency(group: GroupReport) -> Latency | None:
+    """Return the latency that tells the cost: of a WATCH only its initial events'; None if unknown."""
+    return group.init_latency if group.verb == "watch" else group.latency
+
+
+def explanation_of(group: GroupReport, report: Report) -> Explanation:
+    """Return the rules' decision on the group's example under the chosen version."""
+    request, state = assume_ready(group.example, progress=report.etcd_progress)
+    return explain(request, state, behaviour_in(report))
+
+
+def slow_reads_of(group: GroupReport, report: Report) -> list[SlowReport]:
+    """Return etcd's slow requests that this group probably caused."""
+    return [slow for slow in report.etcd if group.rank in slow.ranks]
+
 
 _BUILTIN = frozenset(resource.id for resource in BUILTIN.all())
 

@@ -14,10 +14,9 @@ from ktui.contract.events import RouteStep
 from ktui.core.format import integer, long_bytes, long_milliseconds, many, percent
 from ktui.kube.explain import Explanation
 from ktui.kube.routing import sentences
-from ktui.tui.audit.report_view import audit_badge, busy_ms, every_route, told_latency
+from ktui.tui.audit.group_columns import audit_badge, busy_ms, every_route, told_latency
 from ktui.tui.charts.bars import TRACK, bar, share_of
-from ktui.tui.requests.decision_trace import headed_steps
-from ktui.tui.requests.why import INDENT, badged_lines
+from ktui.tui.requests.why import INDENT, badged_lines, headed_steps
 from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit, wrapped
 
 _NO_VARIANT = "no cheaper variant of this request is known"
@@ -25,7 +24,6 @@ _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
 
 
 def request_content(group: GroupReport, report: Report, width: int, height: int) -> Content:
-    """Return the group's client, requests, rate and cost."""
     verb = group.verb.upper()
     texts = broken(f"{verb} {group.example}", max(8, width), 2 if height > 3 else 1)
     drawn = [line((texts[0][: len(verb)], "$ink-muted"), (texts[0][len(verb) :], "bold $ink-strong"))]
@@ -203,7 +201,6 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
 
 
 def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
-    """Return etcd's slow requests that this group probably caused."""
     if not slow:
         why = "none of etcd's slow reads has this range" if known else "the files hold no log of etcd"
         return line((why, "$ink-muted")).truncate(width, ellipsis=True)

@@ -29,10 +29,16 @@ from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
 from ktui.core.references import Crumb, Part, Place, Read, Reference, Selection
 from ktui.core.state import State
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
-from ktui.tui.audit.group_columns import GroupLine
+from ktui.tui.audit.group_columns import GroupLine, behaviour_in
 from ktui.tui.audit.log_reading import Ranker, Reading
-from ktui.tui.audit.report_view import behaviour_in, nothing_recognised, read_text, unknown_text
-from ktui.tui.audit.summary import SlowView, problem_content, reading_content
+from ktui.tui.audit.summary import (
+    SlowView,
+    nothing_recognised,
+    problem_content,
+    read_text,
+    reading_content,
+    unknown_text,
+)
 from ktui.tui.audit.versions_view import VersionLine, VersionsView
 from ktui.tui.audit.views import AuditRules, GroupsView, GroupView
 from ktui.tui.dashboard import Dashboard

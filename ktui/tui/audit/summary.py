@@ -236,3 +236,69 @@ def middle(drawn: list[Content], room: int, width: int, height: int) -> Content:
     above = max(0, (height - len(drawn)) // 2 - 1)
     left = " " * max(0, (width - room) // 2)
     return lines([*[line("")] * above, *(Content.assemble(left, text) for text in drawn)][:height])
+
+
+_READABLE = 68  # cells of a line of text that a small terminal can show
+
+
+def read_text(report: Report) -> str:
+    """Return what was read and what was assumed, as a text."""
+    lines = report.lines
+    parts = [
+        "files",
+        *(f"  {file.name}: {many(file.lines, 'line')}" + _problem(file.problem) for file in report.files),
+    ]
+    parts += [f"  {count:>12,}  records inside: {carrier}" for carrier, count in report.carriers.items()]
+    parts += ["", f"lines  {integer(lines.total)}"]
+    parts += [
+        f"  {count:>12,}  {what}"
+        for count, what in (
+            (lines.audit, "of an audit log"),
+            (lines.httplog, "httplog lines of a kube-apiserver"),
+            (lines.traces, "traces of a kube-apiserver"),
+            *([(lines.doubles, "of these also in the audit log: counted there")] if lines.doubles else []),
+            *([(lines.duplicates, "duplicates: counted once")] if lines.duplicates else []),
+            (lines.etcd, "slow requests in etcd's log"),
+            (lines.skipped, "skipped: understood, but not counted"),
+            (lines.malformed, "malformed"),
+        )
+    ]
+    if report.span is not None:
+        parts += ["", f"span  {report.span.first}", f"   to {report.span.last}"]
+    parts += ["", f"ranked by {report.ranked_by}"]
+    parts += [f"sizes from {report.sizes_from}"] if report.sizes_from else []
+    parts += ["", "notes", *(text for note in report.notes for text in _wrapped(note))]
+    if report.malformed:
+        parts += ["", "first malformed lines"]
+        for bad in report.malformed:
+            parts += [f"  {bad.file}:{bad.line}: {bad.why}", f"    {bad.text}"]
+    return "\n".join(parts)
+
+
+def _wrapped(note: str) -> list[str]:
+    return textwrap.wrap(note, _READABLE, initial_indent="  · ", subsequent_indent="    ")
+
+
+def _problem(problem: str) -> str:
+    return f" — {problem}" if problem else ""
+
+
+def nothing_recognised(report: Report) -> bool:
+    """Return True if no line is about a request."""
+    return not (report.lines.audit or report.lines.httplog or report.lines.etcd or report.lines.traces)
+
+
+def unknown_text(report: Report) -> str:
+    """Return why there is nothing to show, with examples, and which formats can be read."""
+    rendered = [
+        f"{integer(report.lines.total)} lines were read, {integer(report.lines.malformed)} of them malformed."
+    ]
+    rendered += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
+    rendered += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
+    rendered += [
+        "",
+        "What can be read: kube-apiserver's audit log, also as EKS, AKS, GKE and log shippers hand it out, "
+        "its ",
+    ]
+    rendered[-1] += "httplog lines (-v=3 and up), and etcd's JSON lines of slow requests; compressed or not."
+    return "\n".join(rendered)

@@ -20,8 +20,7 @@ from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.kube.routing.predict import predict
 from ktui.kube.version_comparison import VersionResult, compare_versions
 from ktui.kube.versions import Behaviour
-from ktui.tui.audit.group_columns import shape_runs
-from ktui.tui.audit.report_view import audit_badge, every_share, route_under
+from ktui.tui.audit.group_columns import audit_badge, every_share, route_under, shape_runs
 from ktui.tui.charts.bars import by_route, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable

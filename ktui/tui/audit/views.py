@@ -14,7 +14,14 @@ from ktui.core.format import integer, percent
 from ktui.core.references import Selection
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import Behaviour
-from ktui.tui.audit.group_columns import GroupLine, group_lines, groups
+from ktui.tui.audit.group_columns import (
+    GroupLine,
+    by_bytes,
+    explanation_of,
+    group_lines,
+    groups,
+    slow_reads_of,
+)
 from ktui.tui.audit.group_panels import (
     about_content,
     instead_content,
@@ -23,7 +30,6 @@ from ktui.tui.audit.group_panels import (
     route_content,
     slow_content,
 )
-from ktui.tui.audit.report_view import by_bytes, explanation_of, slow_reads_of
 from ktui.tui.audit.summary import summary_content
 from ktui.tui.audit.versions_view import MOST_ASKED, share_under
 from ktui.tui.dialogs.rules import RulesScreen, key_line

@@ -22,8 +22,7 @@ from ktui.kube.routing import sentences
 from ktui.kube.seats import levels_cap_seats
 from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.lab.field_form import Field, FieldForm
-from ktui.tui.requests.decision_trace import headed_steps
-from ktui.tui.requests.why import INDENT, badged_lines, cheaper_lines, versions_line
+from ktui.tui.requests.why import INDENT, badged_lines, cheaper_lines, headed_steps, versions_line
 from ktui.tui.widgets.lines import broken, line, lines, parts_that_fit
 from ktui.tui.widgets.panel import Panel
 

@@ -37,9 +37,8 @@ from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab import target
 from ktui.tui.lab.actions import LabActions, check_consistency
-from ktui.tui.lab.context import LabContext
+from ktui.tui.lab.context import LabContext, TargetDialog, connect, judged_by_traces
 from ktui.tui.lab.field_form import FieldForm
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultDetail, ResultsPane
@@ -288,7 +287,7 @@ class LabScreen(ServerScreen):
         except ClientError as error:
             lab.warn(str(error))
             names, current = [], ""
-        chosen = await self.app.push_screen_wait(target.TargetDialog(names, current, lab.server_name))
+        chosen = await self.app.push_screen_wait(TargetDialog(names, current, lab.server_name))
         if chosen is not None and chosen != lab.server_name:
             await self._choose_target(chosen)
 
@@ -296,13 +295,13 @@ class LabScreen(ServerScreen):
         """Switch to a context's kube-apiserver, or with "" to ktui's own server."""
         lab = self.lab
         try:
-            server = await target.connect(context) if context else None
+            server = await connect(context) if context else None
         except ClientError as error:
             lab.fail(str(error))
             return
         if lab.kube is not None:
             await lab.kube.target.client.close()
-        lab.kube = target.judged_by_traces(server, lab.receiver) if server is not None else None
+        lab.kube = judged_by_traces(server, lab.receiver) if server is not None else None
         for warning in server.warnings if server is not None else ():
             lab.warn(warning)
         lab.changed()

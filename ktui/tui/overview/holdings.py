@@ -1,11 +1,11 @@
-"""Columns of the Overview's caches, and the panel of what their caches hold."""
+"""Columns of the Overview's caches, the tree of prefixes, and the panel of what the caches hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -15,7 +15,6 @@ from textual.content import Content
 from ktui.client.connection import ClientError
 from ktui.contract.events import Prefix
 from ktui.core.format import integer, interval, short_bytes, short_count, within
-from ktui.core.prefixes import PrefixOutline, PrefixRow
 from ktui.core.references import Place, PrefixRef, ResourceRef
 from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
@@ -30,6 +29,59 @@ from ktui.tui.widgets.panel import Panel
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
+
+
+class PrefixRow(Struct, frozen=True):
+    """One line of the tree. `share`: its bytes divided by those of its largest sibling (0–1)."""
+
+    prefix: str
+    count: int
+    bytes: int
+    exact: bool
+    low: int
+    high: int
+    leased: bool
+    resource: str
+    label: str
+    depth: int
+    open: bool
+    leaf: bool
+    share: float
+
+
+class PrefixOutline(Struct):
+    """The open branches and their children; the top level comes from telemetry."""
+
+    root: str = "/registry/"
+    opened: set[str] = set()
+    children: dict[str, list[Prefix]] = {}
+    leaves: set[str] = set()
+
+    def rows(self, top: Mapping[str, Prefix]) -> list[PrefixRow]:
+        """Return the lines to show; siblings are sorted by bytes, the largest first."""
+        return list(self._level(list(top.values()), self.root, 0))
+
+    def _level(self, nodes: Sequence[Prefix], above: str, depth: int) -> Iterator[PrefixRow]:
+        greatest = max((node.bytes for node in nodes), default=0) or 1
+        for node in sorted(nodes, key=lambda node: (-node.bytes, node.prefix)):
+            is_open = node.prefix in self.opened
+            yield PrefixRow(
+                *(node.prefix, node.count, node.bytes, node.exact, node.low, node.high),
+                *(node.leased, node.resource),
+                label=_label(node.prefix.removeprefix(above).rstrip("/")) or node.prefix,
+                depth=depth,
+                open=is_open,
+                leaf=node.prefix in self.leaves,
+                share=node.bytes / greatest,
+            )
+            if is_open:
+                yield from self._level(self.children.get(node.prefix, []), node.prefix, depth + 1)
+
+
+def _label(path: str) -> str:
+    """Return the prefix without a custom resource's group: `cilium.io/ciliumnodes` → `ciliumnodes`."""
+    group, _, rest = path.partition("/")
+    return rest if rest and "." in group else path
 
 
 _BAR = 8  # cells of a bar for 100%
@@ -111,18 +163,8 @@ class PrefixTable(VTable[PrefixRow]):
         from ktui.client.ktui_api import KtuiApi  # start-up time
 
         page = await KtuiApi(client).prefixes(prefix)
-        self.branches.children[prefix] = [
-            Prefix(
-                prefix=child.prefix,
-                resource=child.resource,
-                count=child.count,
-                bytes=child.bytes,
-                exact=child.exact,
-                low=child.low,
-                high=child.high,
-            )
-            for child in page.children
-        ]
+        children = [convert(child, Prefix, from_attributes=True) for child in page.children]
+        self.branches.children[prefix] = children
         self.branches.leaves |= {child.prefix for child in page.children if child.leaf}
 
 

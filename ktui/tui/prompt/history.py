@@ -5,6 +5,7 @@ One entry per line, oldest first, in a file that only its owner can read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ktui.client.running import state_home
@@ -79,3 +80,24 @@ class LineHistory:
                 self._place = place
                 return text
         return None
+
+
+KEPT = 5_000
+
+
+class RecentNames:
+    """A set that keeps the `KEPT` names added last."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+
+    def add(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._names.pop(name, None)
+            self._names[name] = None
+        while len(self._names) > KEPT:
+            del self._names[next(iter(self._names))]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate from the newest name to the oldest."""
+        return reversed(self._names)

@@ -33,8 +33,8 @@ from ktui.core.request_view import (
 from ktui.core.state import READ_LOG, RequestRow
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.decision_trace import calls_content, chain_content, command_content, trace_content
 from ktui.tui.requests.request_columns import FULL, log_title
+from ktui.tui.requests.why import calls_content, chain_content, command_content, trace_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, parts_that_fit
 from ktui.tui.widgets.panel import Panel, show_one

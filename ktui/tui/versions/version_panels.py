@@ -18,8 +18,7 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Wait
 from ktui.kube.seats import SeatRange, levels_cap_seats
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.decision_trace import headed_steps
-from ktui.tui.requests.why import INDENT, badged_lines
+from ktui.tui.requests.why import INDENT, badged_lines, headed_steps
 from ktui.tui.versions.minor_rows import Matrix, VersionRow, cause_sentences, causes_text
 from ktui.tui.widgets.lines import between, figure, line, lines, pad, parts_that_fit, wrapped
 

@@ -22,18 +22,20 @@ from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
-from ktui.tui.workloads.run_charts import CHARTS, busiest, chart_content
-from ktui.tui.workloads.session import Session
-from ktui.tui.workloads.texts import (
+from ktui.tui.workloads.panels import (
+    CHARTS,
     KNOB_COLUMNS,
     WORKLOAD_COLUMNS,
     KnobRow,
     WorkloadRow,
+    busiest,
+    chart_content,
     outcome_content,
     results_text,
     status_content,
     tables_of,
 )
+from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
 from ktui.workloads.running.workload import Workload

@@ -14,8 +14,7 @@ from ktui.audit.tally import Tally
 from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.versions import behaviour_of
-from ktui.tui.audit.group_columns import group_lines, parameters, shape_runs
-from ktui.tui.audit.report_view import every_route, explanation_of
+from ktui.tui.audit.group_columns import every_route, explanation_of, group_lines, parameters, shape_runs
 from ktui.tui.audit.versions_view import gates_of, moved_between, share_under, version_lines
 from ktui.tui.charts.bars import by_route, stacked
 from tests.unit.audit.logs import audit_event, copies, moment

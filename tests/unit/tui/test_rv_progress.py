@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.contract.events import CacheStatus, EtcdProgress, Prefix
-from ktui.core.prefixes import PrefixOutline
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.cache.rv_progress import Lane, RevisionProgress, nice_span, progress_of
+from ktui.tui.overview.holdings import PrefixOutline
 
 
 @given(st.integers(min_value=0, max_value=10**9))

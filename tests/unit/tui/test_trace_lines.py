@@ -6,8 +6,7 @@ from textual.content import Content
 
 from ktui.contract.events import RouteStep
 from ktui.core.state import RequestRow
-from ktui.tui.requests.decision_trace import command_content
-from ktui.tui.requests.why import trace_lines
+from ktui.tui.requests.why import command_content, trace_lines
 from ktui.tui.widgets.lines import first_lines
 from tests.tui.reads import asked
 
