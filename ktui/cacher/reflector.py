@@ -142,7 +142,8 @@ class Reflector:
         if not self.ready.is_set():
             return 0.0
         silent = time.monotonic() - self._last_heard()
-        limit = connection_liveness.HEARD_SECONDS if self._watch else BROKEN_SECONDS
+        broken = self._watch is None and self.error  # else the first watch is still being opened
+        limit = BROKEN_SECONDS if broken else connection_liveness.HEARD_SECONDS
         return silent if silent > limit else 0.0
 
     async def run(self) -> None:

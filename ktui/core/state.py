@@ -97,6 +97,11 @@ class State(Struct):
     live: LiveState = field(default_factory=LiveState)  # of a kube-apiserver that is only scraped
 
     @property
+    def revision(self) -> int:
+        """etcd's newest known revision: a cache may have had a later event than etcd's last report."""
+        return max([self.head.revision, *(row.rv for row in self.caches.values() if row.live)])
+
+    @property
     def stale_caches(self) -> list[CacheRow]:
         """Caches that serve reads although they are behind etcd, longest stale first."""
         return sorted((self.caches[name] for name in self.stale), key=lambda row: row.cache.stale_since)

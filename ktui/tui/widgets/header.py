@@ -33,6 +33,7 @@ class HeaderBar(Panel):
         known = (
             state.server,
             state.head,
+            state.revision,
             state.etcd_usage,
             state.health,
             state.dropped,
@@ -142,11 +143,11 @@ def _replicas(state: State) -> str:
 
 
 def _revision(state: State, label: str, *, moving: bool) -> Content:
-    if not state.head.revision:
+    if not state.revision:
         return Content("")
     return line(
         (f"{label} ", "$ink-muted"),
-        (integer(state.head.revision), "bold $rv-head"),
+        (integer(state.revision), "bold $rv-head"),
         (f" {rate(state.revisions_per_second)}" if moving else "", "$ink-muted"),
     )
 

@@ -386,6 +386,22 @@ def test_a_cache_that_does_not_hear_from_etcd_is_stale(monkeypatch):
     run(scenario)
 
 
+def test_a_fresh_cache_is_not_stale_while_its_first_watch_is_being_opened(monkeypatch):
+    async def never(watch: FakeWatch) -> FakeWatch:
+        return await asyncio.Future()
+
+    async def scenario(f: Fixture) -> None:
+        now = [float(ceil(time.monotonic()))]
+        monkeypatch.setattr(reflector_module.time, "monotonic", lambda: now[0])
+        now[0] += reflector_module.BROKEN_SECONDS + 1
+        assert f.reflector.stale_seconds == 0
+        now[0] += connection_liveness.HEARD_SECONDS
+        assert f.reflector.stale_seconds > 0
+
+    monkeypatch.setattr(FakeWatch, "__aenter__", never)
+    run(scenario)
+
+
 def test_the_answers_of_a_watch_that_resumes_are_believed_later():
     now = [reflector_module.SETTLE_SECONDS + 0.01]
     first, resumed = (
