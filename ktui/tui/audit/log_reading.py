@@ -164,7 +164,6 @@ class Ranker:
         self._failed = failed
 
     def read(self) -> None:
-        """Start reading all logs and ranking."""
         self._in_a_thread(self._read)
 
     def rank(self, wish: Wish) -> None:

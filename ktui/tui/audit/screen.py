@@ -157,8 +157,7 @@ class AuditScreen(ModeScreen):
             self._fail("no file here is a log that ktui can read", unknown_text(report))
 
     def _fail(self, title: str, problem: str) -> None:
-        """Show why there is no report."""
-        self.failed.show(lambda width, height: problem_content(title, problem, width, height))
+        self.failed.show(partial(problem_content, title, problem))
         self._show_view("failed")
 
     # Places and selection.
@@ -195,7 +194,6 @@ class AuditScreen(ModeScreen):
     # Keys.
 
     def action_choose_rules(self) -> None:
-        """Open the choice of a version and its gates."""
         report = self.ranker.report
         if report is not None:
             self.app.push_screen(AuditRules(behaviour_in(report), report), self._follow_rules)
@@ -289,7 +287,7 @@ class AuditScreen(ModeScreen):
     def paint_tables(self, state: State) -> None:
         if self.shown == "reading":
             progress, making = self.ranker.reading.progress(), self.ranker.ranking
-            self.reading.show(lambda width, height: reading_content(progress, making, width, height))
+            self.reading.show(partial(reading_content, progress, making))
 
 
 def open_audit(app: Dashboard, text: str) -> str:

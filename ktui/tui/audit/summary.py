@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -84,7 +85,7 @@ class SlowView(Vertical):
     @on(VTable.Highlighted)
     def paint(self) -> None:
         row = self.table.row
-        self._causes.show(lambda width, height: probably_content(row, width, height))
+        self._causes.show(partial(probably_content, row))
 
 
 def probably_content(row: SlowReport | None, width: int, height: int) -> Content:

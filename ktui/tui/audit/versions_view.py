@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -323,6 +323,4 @@ class VersionsView(Vertical):
         if report is None:
             return
         entitle(self._changes, line(changes_title(row, report)))
-        self._changes.show(
-            lambda width, height: changes_content(row, report, width, height), (id(report), id(row))
-        )
+        self._changes.show(partial(changes_content, row, report), (id(report), id(row)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -107,7 +108,7 @@ class GroupsView(Vertical):
         self.table.set_rows(group_lines(report))
         title = f"{integer(len(report.groups))} groups by {report.ranked_by} · rules of {report.kube_version}"
         entitle(self.table, line(title))
-        self._summary.show(lambda width, height: summary_content(report, partly, width, height))
+        self._summary.show(partial(summary_content, report, partly))
         self.paint()
 
     def put_cursor(self, rank: int) -> bool:
@@ -121,9 +122,7 @@ class GroupsView(Vertical):
     def paint(self) -> None:
         report, chosen = self.report, self.chosen
         if report is not None:
-            self._about.show(
-                lambda width, height: about_content(chosen, report, width, height), (id(report), id(chosen))
-            )
+            self._about.show(partial(about_content, chosen, report), (id(report), id(chosen)))
 
 
 # The panels with their short titles; in a small terminal one is shown at a time.
@@ -153,11 +152,11 @@ class GroupView(Container):
         entitle(self.query_one("#request"), line(f"group #{group.rank} of {integer(len(report.groups))}"))
         entitle(self.query_one("#route"), line(f"route under {report.kube_version}"))
         builds: dict[str, Callable[[int, int], Content]] = {
-            "request": lambda width, height: request_content(group, report, width, height),
-            "route": lambda width, height: route_content(group, report, explained, width, height),
-            "latency": lambda width, height: latency_content(group, width, height),
-            "instead": lambda width, height: instead_content(group, width, height),
-            "slow-reads": lambda width, height: slow_content(slow, bool(report.etcd), width, height),
+            "request": partial(request_content, group, report),
+            "route": partial(route_content, group, report, explained),
+            "latency": partial(latency_content, group),
+            "instead": partial(instead_content, group),
+            "slow-reads": partial(slow_content, slow, bool(report.etcd)),
         }
         for name, build in builds.items():
             self.query_one(f"#{name}", Panel).show(build)

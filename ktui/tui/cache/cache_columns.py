@@ -45,7 +45,7 @@ def window(row: CacheRow) -> int:
 SHARE_STEPS = 28  # steps in which shares are drawn, so that one more byte does not repaint every line
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class CacheLine:
     """A cache, how far it is behind etcd's head, and what etcd holds under its prefix."""
 
@@ -85,7 +85,7 @@ class CacheLines:
         for resource in prefixes.keys() - rows.keys():
             rows[resource] = self._cold_row(resource)
         before, self._lines = self._lines, {}
-        head = state.head.revision
+        head = state.revision
         lines = [
             CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
             for row in rows.values()
@@ -93,7 +93,8 @@ class CacheLines:
         most = max((line.bytes for line in lines), default=0)
         lines = [replace(line, share=_share(line.bytes, most)) for line in lines]
         for line in sorted(lines, key=_order):
-            self._lines[line.resource] = _same_or(before.get(line.resource), line)
+            old = before.get(line.resource)
+            self._lines[line.resource] = old if old is not None and old == line else line
         return list(self._lines.values())
 
     def _cold_row(self, resource: str) -> CacheRow:
@@ -114,16 +115,6 @@ def _order(line: CacheLine) -> tuple[int, int, str]:
 def _share(size: int, most: int) -> float:
     """Return a share (0–1) rounded up to a step, so that a small one is still visible."""
     return ceil(size / most * SHARE_STEPS) / SHARE_STEPS if most else 0.0
-
-
-def _same_or(before: CacheLine | None, now: CacheLine) -> CacheLine:
-    if before is None or _shown(before) != _shown(now):
-        return now
-    return before
-
-
-def _shown(line: CacheLine) -> tuple[object, ...]:
-    return line.row, line.lag, line.prefix, line.per_second, line.share
 
 
 _EVENT_STYLES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}

@@ -154,7 +154,6 @@ _CHECKS = {"success": ("= etcd", "$success"), "failure": ("≠ etcd", "bold $err
 
 
 def _checked(cache: CacheStatus) -> Content:
-    """Return what the last consistency check found."""
     text, style = _CHECKS.get(cache.check, ("could not be made", "$warning"))
     detail = f": {safe(cache.check_detail)}" if cache.check_detail else ""
     at = (f" at {clock_time(cache.checked_at)}", "$ink-muted")

@@ -75,7 +75,6 @@ class ObjectPages(Sequence[CachedObject]):
         return True
 
     def fail(self, offset: int) -> None:
-        """Record that reading a page has failed."""
         self._requested.discard(offset // self.page_size)
 
     def put(self, offset: int, page: ObjectPage) -> None:

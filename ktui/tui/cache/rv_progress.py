@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import cycle, groupby
 from operator import itemgetter
 
@@ -52,7 +53,7 @@ class RevisionProgress(Struct, frozen=True):
 
 def progress_of(state: State) -> RevisionProgress:
     """Return the lanes of all ready caches, largest first, so that they keep their places."""
-    head = max([state.head.revision, *(row.rv for row in state.caches.values() if row.live)], default=0)
+    head = state.revision
     runners = sorted((row for row in state.caches.values() if row.live), key=by_size)
     lanes = [Lane(row.resource, row.rv, row.lag(head), row.ticked, row.cache.waiting) for row in runners]
     longest = max((lane.lag for lane in lanes), default=0)
@@ -90,7 +91,7 @@ class RvProgressPanel(Panel):
     def paint(self, state: State) -> None:
         progress = progress_of(state)
         entitle(self, subtitle=Content.styled(f"track = {integer(progress.span)} rev", "$ink-muted"))
-        self.show(lambda width, height: progress_content(progress, width, height), progress)
+        self.show(partial(progress_content, progress), progress)
 
 
 def progress_content(progress: RevisionProgress, width: int, height: int) -> Content:

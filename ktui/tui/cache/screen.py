@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -49,7 +50,7 @@ class CacheDetail(Horizontal):
 
     def show(self, row: CacheLine | None, state: State) -> None:
         """Show the cache in `row`; None without a selection."""
-        self._show_about(row, state.head.revision)
+        self._show_about(row, state.revision)
         self._show_readers(row, state)
         if self._progress.display:
             self._progress.paint(state)
@@ -58,7 +59,7 @@ class CacheDetail(Horizontal):
         if row is None:
             self._about.show(lambda width, _: line((NONE_SELECTED, "$ink-muted")), ())
         else:
-            self._about.show(lambda width, height: about(row, head, width, height), (id(row), head))
+            self._about.show(partial(about, row, head), (id(row), head))
 
     def _show_readers(self, row: CacheLine | None, state: State) -> None:
         """Update the readers at most once a second."""
@@ -67,9 +68,7 @@ class CacheDetail(Horizontal):
         resource = row.resource
         stamp = (id(state), resource, state.ranking.total.count, int(state.now))
         ranks = [line for line in self._ranks.of(state) if line.of(resource)]
-        self._readers.show(
-            lambda width, height: readers_content(ranks, state, resource, width, height), stamp
-        )
+        self._readers.show(partial(readers_content, ranks, state, resource), stamp)
 
 
 class CacheScreen(ServerScreen):

@@ -39,7 +39,6 @@ class KeyRevisions:
         self.revisions, self.complete = page.revisions, page.complete
 
     def mark(self, revision: int) -> None:
-        """Compare with this revision from now on; the same revision again removes the mark."""
         self.marked = 0 if self.marked == revision else revision
 
     def pair(self, revision: int) -> tuple[int, int]:
@@ -185,14 +184,12 @@ class HistoryPane(ServerPane):
         self._read(self.past)
 
     def close(self) -> None:
-        """Return to the list of keys."""
         if self.past is not None:
             self.past = None
             self.screen.remove_class("-past")
             self.screen.refresh_bindings()
 
     def mark(self) -> None:
-        """Compare with the revision under the cursor from now on."""
         if self.past is not None and self.table.row is not None:
             self.past.mark(self.table.row.mod_revision)
             self.table.refresh_lines_shown()

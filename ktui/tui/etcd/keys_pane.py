@@ -153,7 +153,6 @@ class KeysPane(ServerPane):
         self._put_cursor()
 
     def show(self) -> None:
-        """Show the keys read so far."""
         keys = self.list
         some, order = len(keys.keys) < keys.count, keys.sort.removeprefix("-")
         read = f"{integer(len(keys.keys))} of " if some else ""
@@ -227,6 +226,5 @@ class KeysPane(ServerPane):
 
 
 def _common(first: str, last: str) -> str:
-    """Return what two texts begin with."""
     equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return "".join(char for char, _ in equal)

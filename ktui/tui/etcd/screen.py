@@ -79,7 +79,6 @@ def _asks_for_streams(state: State) -> bool:
 
 
 def _home(state: State) -> str:
-    """Return the prefix of Kubernetes' keys."""
     return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT
 
 
@@ -137,7 +136,6 @@ class EtcdScreen(ServerScreen):
         self.moved()
 
     def references(self) -> Sequence[Reference]:
-        """Return what the row under the cursor refers to."""
         if self.past.past is not None:
             row = self.past.table.row
             return (KeyRef(self.past.past.key, row.mod_revision if row is not None else 0),)

@@ -30,7 +30,7 @@ def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
     return found[:-1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class TreeRow:
     """A row of the tree. `problem` says why the prefix's children could not be read."""
 
@@ -130,7 +130,7 @@ class PrefixTree:
         for child in self._children.get(parent, ()):
             row = self._row(child, parent, depth)
             old = before.get(child.prefix)
-            self._rows[child.prefix] = old if old is not None and _same(old, row) else row
+            self._rows[child.prefix] = old if old is not None and old == row else row
             if row.open and not child.leaf:
                 self._collect(child.prefix, depth + 1, before)
 
@@ -144,15 +144,6 @@ class PrefixTree:
             reading=prefix in self._reading,
             problem=self._problems.get(prefix, ""),
         )
-
-
-def _same(item: TreeRow, other: TreeRow) -> bool:
-    return (item.child, item.open, item.reading, item.problem) == (
-        other.child,
-        other.open,
-        other.reading,
-        other.problem,
-    )
 
 
 def _prefix(row: TreeRow) -> Cell:
@@ -226,7 +217,6 @@ class TreePane(ServerPane):
         return refused is not None and health is not None and health.ok and health.at >= refused
 
     def open(self, prefix: str) -> None:
-        """Open a prefix and read what is below it."""
         if self.branches.begin(prefix):
             self._read(self.branches, prefix)
         self._show()

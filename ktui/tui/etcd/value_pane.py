@@ -216,13 +216,12 @@ class ValueView(Vertical):
 
     def show(self, detail: KeyDetail, *, revealed: bool) -> None:
         self.detail, self.change, self._revealed = detail, None, revealed
-        self._about.show(lambda width, height: about_key(detail, width, height))
+        self._about.show(partial(about_key, detail))
         self._paint_views()
 
     def show_change(
         self, older: KeyDetail | None, newer: KeyDetail, change: Difference, *, revealed: bool
     ) -> None:
-        """Show the change from one revision to another."""
         self.detail, self.change, self._revealed = newer, (older, change), revealed
         self._about.show(lambda width, _: about_change(older, newer, width))
         self._paint_views()

@@ -132,11 +132,9 @@ class LabActions:
                 await self._run.wait()
 
     def send(self) -> None:
-        """Send the form."""
         self._start([(_original(self._lab.form), 0)])
 
     def compare(self) -> None:
-        """Send the form's variants, one after the other."""
         lab = self._lab
         namespace = "" if lab.kube is not None else lab.busy_namespace
         self._start([(variant, 0) for variant in variants_of(lab.form, self._current_rv(), namespace)])

@@ -215,7 +215,6 @@ class LabContext:
         return next(iter(own or self.namespaces), "")
 
     def candidates(self, field: str) -> Iterable[str]:
-        """Return the completions of a field of the form."""
         resource = self.table.by_name(self.form.resource)
         if field == "resource":
             return self._resources()

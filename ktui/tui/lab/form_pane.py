@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -65,7 +66,6 @@ def _problem_lines(problem: PredictedError | None, width: int, most: int) -> lis
 
 
 def _guarantees(prediction: LabPrediction, explanation: Explanation, width: int) -> Content:
-    """Return a line on consistency, limit, seats and waiting."""
     parts = sentences.guarantees(explanation.plan, _seats(prediction, explanation))
     return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2)
 
@@ -134,7 +134,6 @@ def _for_others(path: str, form: ListForm, resource: Resource) -> Iterator[tuple
 
 
 def _code(text: str, width: int) -> list[Content]:
-    """Return all lines, long ones wrapped."""
     drawn = []
     for each in text.expandtabs(2).split("\n"):
         parts = textwrap.wrap(safe(each), max(10, width), subsequent_indent="  ", break_on_hyphens=False)
@@ -187,7 +186,6 @@ class FormPane(Container):
         return self.fields.values["verb"]
 
     def put(self, form: ListForm) -> None:
-        """Fill the form."""
         for name, value in values_of(form).items():
             self.fields.set_value(name, value)
 
@@ -209,11 +207,7 @@ class FormPane(Container):
         what = "WatchList, predicted" if form.stream else "predicted"
         self.query_one("#form-box").border_title = line(f"{verb} at {server}" if server else verb)
         self.query_one("#predicted-box").border_title = line(f"{what} by the rules of {rules}")
-        self.query_one("#predicted", Panel).show(
-            lambda width, height: prediction_content(prediction, width, height), repr(prediction)
-        )
+        self.query_one("#predicted", Panel).show(partial(prediction_content, prediction), repr(prediction))
         path, resource = prediction.path, table.by_name(form.resource)
-        self.query_one("#path", Panel).show(
-            lambda width, height: preview_content(path, form, resource, width, height), (path, form)
-        )
+        self.query_one("#path", Panel).show(partial(preview_content, path, form, resource), (path, form))
         self.fields.mark(prediction.problem.field if prediction.problem is not None else "")

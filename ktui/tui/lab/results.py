@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -36,12 +37,10 @@ def detail_content(result: LabResult, width: int, height: int) -> Content:
     if result.trial is not None:
         drawn += _trial(result.trial, result.baseline, width)
     if measured is not None and result.ok:
-        drawn += [
-            _compared(result, width),
-            *(line(("! ", "bold $warning"), (text, "$ink-muted")) for text in measured.remarks),
-        ]
-        drawn += [_objects(measured, width), _bytes(measured, width), _phases(measured, width)]
-        drawn += [_memory(measured.memory, width)] if measured.memory is not None else []
+        drawn.append(_compared(result, width))
+        drawn += [line(("! ", "bold $warning"), (text, "$ink-muted")) for text in measured.remarks]
+        facts = [_objects(measured), _bytes(measured), _phases(measured), _memory(measured.memory)]
+        drawn += [parts_that_fit(parts, width, "$ink-strong", indent="  ") for parts in facts if parts]
     drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
     return lines(drawn[:height])
 
@@ -55,37 +54,23 @@ def note(result: LabResult) -> str:
 
 
 def _verdict(result: LabResult, width: int) -> Content:
-    badge = badge_of_result(result)
+    badge, aside = badge_of_result(result), ""
     if not result.ok:
-        text = result.problem or "running"
         status = f"{result.status} " if result.status else ""
-        return line((f"{badge.letter} ", badge.style), (f"{status}{text}", badge.style)).truncate(
-            width, ellipsis=True
-        )
-    reason = result.measured.reason if result.measured is not None else ""
-    where = badge_of_route(result.route).word if result.route else badge.word
-    return line(
-        (f"{badge.letter} ", badge.style),
-        (where, badge.style),
-        (f": {reason}" if reason else "", "$foreground"),
-    ).truncate(width, ellipsis=True)
+        text = f"{status}{result.problem or 'running'}"
+    else:
+        text = badge_of_route(result.route).word if result.route else badge.word
+        reason = result.measured.reason if result.measured is not None else ""
+        aside = f": {reason}" if reason else ""
+    verdict = line((f"{badge.letter} ", badge.style), (text, badge.style), (aside, "$foreground"))
+    return verdict.truncate(width, ellipsis=True)
 
 
 def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
-    """Return the verdict of a comparison, and how it was measured."""
-    parts = [
-        f"{trial.runs} runs each in alternation, medians",
-        f"{trial.client}: not judged" if trial.client else "",
-    ]
-    return [
-        *wrapped(
-            f"{trial.sentence} (against #{baseline})",
-            width,
-            _OF_TRIAL.get(trial.verdict, "bold"),
-            indent="  ",
-        ),
-        parts_that_fit([part for part in parts if part], width, "$ink-muted", indent="  "),
-    ]
+    parts = [f"{trial.runs} runs each in alternation, medians"]
+    parts += [f"{trial.client}: not judged"] if trial.client else []
+    style, sentence = _OF_TRIAL.get(trial.verdict, "bold"), f"{trial.sentence} (against #{baseline})"
+    return [*wrapped(sentence, width, style, indent="  "), parts_that_fit(parts, width, indent="  ")]
 
 
 def _compared(result: LabResult, width: int) -> Content:
@@ -108,7 +93,7 @@ def _compared(result: LabResult, width: int) -> Content:
     return longest_that_fits(forms, width)
 
 
-def _objects(measured: Measured, width: int) -> Content:
+def _objects(measured: Measured) -> list[str]:
     known = measured.counters
     reads, rpcs = reads_of(measured), known.get("etcd_rpcs")
     parts = [
@@ -122,18 +107,17 @@ def _objects(measured: Measured, width: int) -> Content:
         keys = f", {many(known['etcd_keys'], 'key')}" if "etcd_keys" in known else ""
         parts.append(f"etcd: {many(reads or 0, 'read')} in {many(rpcs, 'RPC')}{keys}")
     if measured.seats is not None:
-        seconds = (
-            f", {figure(measured.seat_seconds)} seat-seconds" if measured.seat_seconds is not None else ""
-        )
+        held = measured.seat_seconds
+        seconds = f", {figure(held)} seat-seconds" if held is not None else ""
         parts.append(f"{many(measured.seats, 'seat')}{seconds}")
     if measured.pages > 1:
         parts.append(f"{integer(measured.pages)} pages")
     if measured.remaining:
         parts.append(f"{integer(measured.remaining)} remain")
-    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+    return parts
 
 
-def _bytes(measured: Measured, width: int) -> Content:
+def _bytes(measured: Measured) -> list[str]:
     known = measured.counters
     processed, factor = measured.processed_bytes, measured.amplification
     parts = []
@@ -148,10 +132,10 @@ def _bytes(measured: Measured, width: int) -> Content:
     sent = known.get("sent_bytes", 0)
     if sent and sent < 0.98 * measured.body_bytes:
         parts.append(f"{long_bytes(sent)} on the wire (gzip)")
-    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+    return parts
 
 
-def _phases(measured: Measured, width: int) -> Content:
+def _phases(measured: Measured) -> list[str]:
     parts = [f"{milliseconds(measured.total_ms)} ms, first byte {milliseconds(measured.first_byte_ms)}"]
     of_trace = measured.reason_id == OBSERVED
     parts += [
@@ -163,16 +147,17 @@ def _phases(measured: Measured, width: int) -> Content:
         parts.append(f"CPU {milliseconds(measured.cpu_ms)}")
     for name, uid in measured.flow_control.items():
         parts.append(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}")
-    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+    return parts
 
 
-def _memory(memory: Memory, width: int) -> Content:
-    """Return the memory held for the request, and by how much the process grew."""
+def _memory(memory: Memory | None) -> list[str]:
+    if memory is None:
+        return []
     parts = [f"memory: {long_bytes(memory.peak_held)} held at most"]
     if memory.process_growth is not None:
         grown = f"the process grew by {long_bytes(memory.process_growth)}"
         parts.append(f"{grown} (other requests were served too)" if memory.shared else grown)
-    return parts_that_fit(parts, width, "$ink-strong", indent="  ")
+    return parts
 
 
 FEW = 12  # results: up to this many the table is as high as they are; more share the screen with the form
@@ -235,5 +220,5 @@ class ResultDetail(Panel):
             self.show(lambda width, _: line((NOTHING_SENT, "$ink-muted")), ())
             return ""
         self.border_title = line(f"#{result.number} {result.label}")
-        self.show(lambda width, height: detail_content(result, width, height), (id(result),))
+        self.show(partial(detail_content, result), (id(result),))
         return "" if self.display else note(result)

@@ -60,7 +60,6 @@ class Runner:
         self._number = 0
 
     def recall(self, results: Iterable[LabResult]) -> None:
-        """Start with the results of previous runs."""
         self.results = [replace(result, previous=True) for result in results]
         self._number = max((result.number for result in self.results), default=0)
 

@@ -112,7 +112,6 @@ class LabScreen(ServerScreen):
         self.sending.try_original(original, Variant(label, cheaper) if cheaper is not None else None)
 
     async def _visit_later(self, reference: CompareRef) -> None:
-        """Read the server's custom resources, then compare."""
         await self.lab.read_resources()
         self.lab.learnt = True
         self._visit_comparison(reference)
@@ -183,7 +182,6 @@ class LabScreen(ServerScreen):
 
     @on(LabContext.Changed)
     def _changed(self) -> None:
-        """Paint after a request was started or has ended."""
         if self.lab.runner.running or self.sending.begun:
             self.results.table.following = True
         self.refresh_bindings()
@@ -194,7 +192,6 @@ class LabScreen(ServerScreen):
 
     @on(FieldForm.Changed)
     def _paint_prediction(self) -> None:
-        """Predict the form's LIST and show that."""
         lab = self.lab
         form = lab.form
         self.prediction = lab.predict(form)

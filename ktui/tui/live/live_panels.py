@@ -233,7 +233,6 @@ def cache_detail(_live: LiveState, row: rows.CacheAt, _width: int) -> list[Conte
 
 
 def schema_detail(_live: LiveState, row: rows.SchemaLine, _width: int) -> list[Content]:
-    """Return a flow schema with all its subjects."""
     schema = row.schema
     flows = f", flows by {schema.distinguisher.removeprefix('By').lower()}" if schema.distinguisher else ""
     head = line((schema.name, STRONG), (f" → {schema.level}{flows}", "$foreground"))

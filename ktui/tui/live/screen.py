@@ -77,7 +77,6 @@ class LiveScreen(ModeScreen):
         self.paint()
 
     def action_refresh_figures(self) -> None:
-        """Ask the source for new figures now."""
         refresh_figures(self)
 
     def _show_table(self, index: int) -> None:
@@ -241,7 +240,6 @@ class LiveFlowControl(LiveScreen):
 
     @on(VTable.Selected, "#levels")
     def _open_level(self, event: VTable.Selected) -> None:
-        """Show the level's requests."""
         self._show_table(1)
         self.table.set_filter(f"level:{event.row.level}")
         self.table.focus()

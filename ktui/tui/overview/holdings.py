@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from msgspec import Struct, convert
@@ -134,13 +135,11 @@ class PrefixTable(VTable[PrefixRow]):
         self.set_rows(self.branches.rows(top))
 
     def action_fold(self) -> None:
-        """Close the branch under the cursor."""
         if self.row is not None and self.row.open:
             self.branches.opened.discard(self.row.prefix)
             self.set_rows(self.branches.rows(self._top))
 
     def action_unfold(self) -> None:
-        """Open the branch under the cursor."""
         row = self.row
         if row is not None and not row.leaf and not row.open:
             self.run_worker(self._open(row.prefix), group="prefixes", exclusive=True)
@@ -192,7 +191,7 @@ def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[Cache
     known = {line.row.resource: line for line in before}
     made = []
     for row in sorted(state.caches.values(), key=by_size):
-        line = CacheSummary(row, row.lag(state.head.revision), state.events_per_second(row.resource))
+        line = CacheSummary(row, row.lag(state.revision), state.events_per_second(row.resource))
         old = known.get(row.resource)
         made.append(old if old is not None and old.row is row and old == line else line)
     return made
@@ -264,7 +263,7 @@ class Holdings(Vertical):
         self._paint_prefixes(state)
         self._progress.paint(state)
         self._etcd.show(
-            lambda width, height: self._etcd_state(state, width, height),
+            partial(self._etcd_state, state),
             (id(state), state.touched.head, state.health, int(state.now)),
         )
 
@@ -274,7 +273,7 @@ class Holdings(Vertical):
         return etcd_state_content(state, width, height)
 
     def _paint_caches(self, state: State) -> None:
-        stamp = (id(state), state.touched.caches, state.head.revision, int(state.now))
+        stamp = (id(state), state.touched.caches, state.revision, int(state.now))
         if stamp != self._caches_stamp:
             self._caches_stamp = stamp
             self.caches.set_rows(cache_lines(state, self.caches.rows))

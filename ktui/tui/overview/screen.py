@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -61,7 +62,7 @@ class MostExpensivePanel(Panel):
         of = (f" · of {size} processed · ", "$ink-muted")
         subtitle = (of, (key_of("overview.ranking"), "$accent"), (" all", "$ink-muted")) if ranked else ()
         entitle(self, line("most expensive reads", *subtitle))
-        self.show(lambda width, height: most_expensive_content(ranked, width, height))
+        self.show(partial(most_expensive_content, ranked))
 
     def _ranked(self, state: State) -> list[RankedRemedy]:
         """Return the MOST most expensive lines, each with the remedy that saves most."""
@@ -78,9 +79,7 @@ class MostExpensivePanel(Panel):
 
 
 def _best(group: Group, state: State) -> Remedy | None:
-    from ktui.core.ranking.remedies import (
-        remedies_of,  # start-up time: no rules before the first request
-    )
+    from ktui.core.ranking.remedies import remedies_of  # start-up time
 
     return next(iter(remedies_of(group, state)), None)
 
@@ -104,13 +103,11 @@ class WhyPanel(Panel):
         self._painted = (row, state.server, pinned)
         alternatives = _alternatives(row, state) if row is not None else NOTHING
         entitle(self, title_of(row, pinned=pinned))
-        self.show(lambda width, height: why_content(row, alternatives, width, height))
+        self.show(partial(why_content, row, alternatives))
 
 
 def _alternatives(row: RequestRow, state: State) -> Alternatives:
-    from ktui.core.prediction.prediction import (
-        alternatives_of,  # start-up time: no rules before the first request
-    )
+    from ktui.core.prediction.prediction import alternatives_of  # start-up time
 
     return alternatives_of(row, state)
 

@@ -72,7 +72,6 @@ class StoredPane(VerticalArea):
         return self.tables[POSSIBLE]
 
     def turn(self) -> None:
-        """Show the next table."""
         self._table_chosen = True
         self._show_table((self._shown + 1) % self._count)
         if self._shown == LARGEST and self.reads.own_etcd and not self.reads.survey.keys:
@@ -228,7 +227,6 @@ class StoredPane(VerticalArea):
         return ()
 
     def compare(self) -> None:
-        """Send the LIST under the cursor and a cheaper variant of it in the Lab."""
         if (selection := self.selection) is not None:
             self.dashboard.go_to(Place("lab", CompareRef(selection)))
 

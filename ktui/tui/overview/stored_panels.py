@@ -33,7 +33,6 @@ _FORM = {
 
 
 def list_content(row: PossibleList | None, width: int, height: int) -> Content:
-    """Return a possible LIST's cost under each version."""
     if row is None:
         return line(("nothing counted in etcd yet", MUTED))
     about = next((text for part, text in _FORM.items() if part in row.target), "the whole collection")
@@ -110,7 +109,6 @@ def sources_content(row: ResourceSources | None, width: int, height: int) -> Con
 
 
 def _pairs(name: str, text: str, width: int) -> list[Content]:
-    """Return a label and its text, wrapped."""
     return wrapped(text, width, "$foreground", indent=" " * 10, first=(f"{name:<10}", MUTED), hyphens=False)
 
 
@@ -134,7 +132,7 @@ def etcd_state_content(state: State, width: int, height: int) -> Content:
     drawn = []
     if state.health is not None and (problem := state.health.alarm or state.health.detail):
         drawn += wrapped(problem, width, "bold $error")
-    drawn.append(_pair("revision", f"{integer(head.revision)}, {rate(state.revisions_per_second)}"))
+    drawn.append(_pair("revision", f"{integer(state.revision)}, {rate(state.revisions_per_second)}"))
     if head.compact:
         kept = max(0, head.revision - head.compact)
         drawn += _pairs("compacted", f"to {integer(head.compact)}: {integer(kept)} revisions kept", width)

@@ -33,7 +33,6 @@ class ReplayActions(Dashboard):
         self._play(lambda playback: playback.seek(playback.index.ended))
 
     def action_replay_step(self, events: int) -> None:
-        """Pause, and move by one event."""
         self._play(lambda playback: playback.step(events))
 
     def action_replay_slower(self) -> None:
@@ -47,11 +46,9 @@ class ReplayActions(Dashboard):
         self._play(partial(self._to_marker, step))
 
     def action_record(self) -> None:
-        """Start recording to a file, or stop."""
         toggle_recording(self)
 
     def action_marker(self) -> None:
-        """Set a marker at this moment."""
         ask_marker(self)
 
     def _play(self, act: Callable[[Playback], None]) -> None:

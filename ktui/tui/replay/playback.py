@@ -96,7 +96,6 @@ class Playback:
         self.seek(self.position.at + seconds)
 
     def step(self, events: int) -> None:
-        """Pause, and move by one event."""
         self.player.playing = False
         if self._lost:
             return

@@ -84,6 +84,5 @@ class ActiveRecording:
         return self.stop() if self.problem else ""
 
     def mark(self, text: str, at: float) -> None:
-        """Write a marker into the recording."""
         if self._recorder is not None:
             self._recorder.write([Marker(at=at, text=text)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import cast
 
 from textual import on
@@ -202,12 +203,12 @@ class RequestDetail(Container):
 
     def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
         """Show a request. `server` is the URL that its commands address."""
-        self._show("walk", lambda width, height: trace_content(row, alternatives, width, height))
-        self._show("chain", lambda width, height: chain_content(row, width, height))
-        self._show("waterfall", lambda width, height: waterfall_content(row, width, height))
-        self._show("funnel", lambda width, height: funnel_content(row, width, height))
-        self._show("calls", lambda width, height: calls_content(row, width, height))
-        self._show("command", lambda width, height: command_content(row, server, width, height))
+        self._show("walk", partial(trace_content, row, alternatives))
+        self._show("chain", partial(chain_content, row))
+        self._show("waterfall", partial(waterfall_content, row))
+        self._show("funnel", partial(funnel_content, row))
+        self._show("calls", partial(calls_content, row))
+        self._show("command", partial(command_content, row, server))
 
     def _show(self, panel: str, build: Callable[[int, int], Content]) -> None:
         self.query_one(f"#{panel}", Panel).show(build)
@@ -263,7 +264,6 @@ class LogView(Container):
         self.table.empty = self._empty if only is None else EMPTY_GROUP
 
     def paint(self) -> None:
-        """Set the rows, if they have changed."""
         state, writes = self._ktui.state, self._ktui.writes
         stamp = (id(state), state.touched.requests, writes, self.only, self.table.size.width)
         if stamp == self._stamp:
@@ -279,7 +279,6 @@ class LogView(Container):
         self.table.set_rows(requests_of(group, state) if group is not None else [])
 
     def paint_detail(self) -> None:
-        """Paint the details of the row under the cursor, if it has changed."""
         state, client, row = self._ktui.state, self._ktui.client, self.table.row
         if (row, state.server) == self._detail_stamp:
             return

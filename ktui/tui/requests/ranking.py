@@ -45,7 +45,6 @@ FOLDED = "requests too rare to be ranked separately; only their totals are known
 
 
 def rank_title(row: RankLine | None) -> Content:
-    """Return the client and its kind of request."""
     if row is None or row.group is None:
         return Content("what to do")
     return line((f"{row.client}  ", "$ink-strong"), *shape_runs(row.group.key.shape))
@@ -254,13 +253,12 @@ class TopView(Container):
 
     @on(VTable.Highlighted)
     def paint_detail(self) -> None:
-        """Show the remedies and costs of the line under the cursor."""
         row = self.table.row
         group = row.group if row is not None else None
         self.remedies = remedies = remedies_of(group, self._state) if group is not None else ()
         entitle(self._remedy, rank_title(row))
-        self._remedy.show(lambda width, height: remedy_content(row, remedies, width, height))
-        self._spent.show(lambda width, height: spent_content(row, width, height))
+        self._remedy.show(partial(remedy_content, row, remedies))
+        self._spent.show(partial(spent_content, row))
 
     @property
     def compared(self) -> CompareRef | None:

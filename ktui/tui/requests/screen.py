@@ -108,11 +108,9 @@ class RequestsScreen(ModeScreen):
         return super().check_action(action, parameters)
 
     def action_turn_view(self) -> None:
-        """Switch between the log and the ranking."""
         self._show(top=not self.top_shown)
 
     def action_roll_up(self) -> None:
-        """Rank by client, by resource, by namespace."""
         self.top.roll_up()
 
     def action_leave(self) -> None:

@@ -12,7 +12,6 @@ from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds
 from ktui.core.prediction.alternatives import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import as_curl, chain_of, request_runs, unfinished
 from ktui.core.rows import Badge, badge_of, badge_of_route
-from ktui.core.snippets import as_kubectl
 from ktui.core.state import RequestRow
 from ktui.tui.widgets.lines import broken, first_lines, line, lines, longest_that_fits, pad, wrapped
 
@@ -288,6 +287,8 @@ def _no_call(row: RequestRow) -> str:
 
 def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:
     """Return kubectl and curl commands for the same request, each with at least its first line."""
+    from ktui.core.snippets import as_kubectl  # start-up time
+
     if row is None:
         return Content("")
     room = max(1, height - 1)

@@ -75,7 +75,6 @@ class Matrix:
         return explain(self.request, self.assumed.cache, row.under.behaviour, level=self.level).document()
 
     def cheaper(self, row: VersionRow) -> tuple[Alternative, ...]:
-        """Return cheaper variants of the request under one version."""
         if self.request is None or self.assumed is None:
             return ()
         found = advise(self.request, self.assumed.cache, row.under.behaviour)

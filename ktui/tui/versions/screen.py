@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import on
@@ -102,26 +103,24 @@ class VersionsScreen(ModeScreen):
     def paint_panels(self, state: State) -> None:
         selection, matrix, row = self.selection, self._matrix, self.table.row
         self.query_one("#request", Panel).show(
-            lambda width, height: request_content(selection, matrix, width, height),
+            partial(request_content, selection, matrix),
             (selection, matrix.cache, matrix.problem),
         )
         walk = self.query_one("#walk", Panel)
         entitle(walk, line(f"decision trace under {row.versions}" if row is not None else "decision trace"))
         level = matrix.level
-        walk.show(lambda width, height: trace_content(row, level, width, height), (row,))
+        walk.show(partial(trace_content, row, level), (row,))
         if self.query_one("#beside").display:
             self._paint_beside(row)
 
     def _paint_beside(self, row: VersionRow | None) -> None:
         """Paint the panels that only a wide terminal shows."""
         rows = self._matrix.rows
-        self.query_one("#changes", Panel).show(
-            lambda width, height: changes_content(rows, width, height), rows
-        )
+        self.query_one("#changes", Panel).show(partial(changes_content, rows), rows)
         panel = self.query_one("#cheaper", Panel)
         entitle(panel, line(f"cheaper under {row.versions}" if row is not None else "cheaper"))
         found = self._matrix.cheaper(row) if row is not None else ()
-        panel.show(lambda width, height: cheaper_content(found, width, height), found)
+        panel.show(partial(cheaper_content, found), found)
 
     @on(VTable.Highlighted, "#versions")
     def _highlighted(self) -> None:

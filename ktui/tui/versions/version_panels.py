@@ -187,7 +187,6 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
 
 
 def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
-    """Return each cheaper variant with its route and reason."""
     blocks = [_block(item, width) for item in found]
     if not blocks:
         return line((NO_VARIANT, "$ink-muted"))

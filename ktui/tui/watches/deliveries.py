@@ -101,17 +101,20 @@ def _before(earlier: Sequence[FanOut], width: int, height: int) -> list[Content]
     return [line(""), head, *(_sample(event, rv, width) for event in newest_first)]
 
 
+def _name(event: FanOut) -> str:
+    return f"{event.namespace}/{event.name}" if event.namespace else event.name
+
+
 def _sample(event: FanOut, rv: int, width: int) -> Content:
     """Return `16:40:39 7,960 MODIFIED media/web-5twkf    4 → 3 → 2`, if need be without the time."""
     audience = line(
         (f"{integer(event.watchers)} → {integer(event.concerned)} → ", "$ink-muted"),
         (integer(event.delivered), "$foreground"),
     )
-    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
     change: _Runs = [
         (f"{integer(event.rv):>{rv}} ", "$rv-cache"),
         (f"{event.change:<8} ", CHANGES.get(event.change, "$foreground")),
-        (what, "$foreground"),
+        (_name(event), "$foreground"),
     ]
     room = max(1, width - audience.cell_length - 2)
     whole = line((f"{clock_time(event.at)} ", "$ink-faint"), *change)
@@ -119,10 +122,9 @@ def _sample(event: FanOut, rv: int, width: int) -> Content:
 
 
 def _event(event: FanOut, width: int) -> Content:
-    what = f"{event.namespace}/{event.name}" if event.namespace else event.name
     runs: _Runs = [
         (event.change, f"bold {CHANGES.get(event.change, '$foreground')}"),
-        (f" {what}", "$ink-strong"),
+        (f" {_name(event)}", "$ink-strong"),
     ]
     rv: _Runs = [("  RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")]
     at: _Runs = [(f"  {clock_time(event.at)}", "$ink-muted")]
@@ -138,14 +140,10 @@ def _audience(event: FanOut, width: int) -> Content:
         arrow,
         (f"{integer(event.delivered)} delivered", "bold $ink-strong"),
     ]
-    extra = [
-        f"{event.tables} as Table" if event.tables else "",
-        f"{event.leaving} left" if event.leaving else "",
-    ]
-    text = ", ".join(filter(None, extra))
-    return longest_that_fits(
-        [line(*steps, (f" ({text})" if text else "", "$ink-muted")), line(*steps)], width
-    )
+    extra = [f"{event.tables} as Table"] if event.tables else []
+    extra += [f"{event.leaving} left"] if event.leaving else []
+    aside = (f" ({', '.join(extra)})" if extra else "", "$ink-muted")
+    return longest_that_fits([line(*steps, aside), line(*steps)], width)
 
 
 def _head(width: int) -> Content:
@@ -175,7 +173,6 @@ def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
 
 
 def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> _Runs:
-    """Return a number with its bar."""
     text = "none" if count is None else within(count, _NUMBER)
     room = _bar_width(width)
     return [(pad(text, _NUMBER), style), (" ", ""), (pad(bar(share_of(count or 0, most), room), room), ink)]
@@ -186,10 +183,9 @@ def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
     if event is None:
         rows = [line(("no object was deleted yet", "$ink-muted"))]
     else:
-        what = f"{event.namespace}/{event.name}" if event.namespace else event.name
         behind = max(0, event.rv - event.previous_rv)
         rows = [
-            line(("DELETED ", "bold $error"), (what, "$ink-strong")),
+            line(("DELETED ", "bold $error"), (_name(event), "$ink-strong")),
             line(("the object before, at RV ", "$ink-muted"), (integer(event.rv), "bold $rv-cache")),
             line(("  the revision of the deletion", "$ink-muted")),
             line(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -40,60 +41,47 @@ from ktui.tui.watches.watch_columns import (
     WatchLines,
     scope_of,
 )
-from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
+from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits
 from ktui.tui.widgets.panel import Panel, show_one
 
 _LABEL = 10
 _BAR = 20
+_row = partial(labelled, _LABEL)
 
 
 def about(watch: WatchLine | None, width: int, height: int) -> Content:
     """Describe the selected WATCH: its client, request, progress, and if it has ended, the reason."""
     if watch is None:
         return line(("select a watcher to see its request and state", "$ink-muted"))
-    row = watch.row
-    rows = [
-        _who(watch, width),
-        *_wrapped("request", _asked(row), width),
-        _labelled("open", _open(watch), width),
-        _delivered(watch, width),
-        *_began(watch, width),
-        _labelled(
-            "encoded", f"{integer(row.made)} for it alone, {integer(row.shared)} shared with others", width
-        ),
-        _buffer(row) if row.closed is None else _labelled("why", _why(row), width),
-    ]
-    return lines(rows[:height])
-
-
-def _who(watch: WatchLine, width: int) -> Content:
-    opened, health = watch.row.opened, watch.health
-    forms = (
+    row, opened, health = watch.row, watch.row.opened, watch.health
+    who = [
         line(
             (opened.client, "bold $ink-strong"),
             (f"  WATCH {resource}  ", "$foreground"),
             (f"{GLYPHS[health]} {health.value}", STYLES[health]),
         )
         for resource in (opened.resource, short_resource(opened.resource))
-    )
-    return longest_that_fits(forms, width)
+    ]
+    alone = f"{integer(row.made)} for it alone, {integer(row.shared)} shared with others"
+    rows = [
+        longest_that_fits(who, width),
+        *_request(row, width),
+        _row("open", _open(watch)),
+        _delivered(watch, width),
+        *_began(watch, width),
+        _row("encoded", alone),
+        _buffer(row) if row.closed is None else _row("why", _why(row)),
+    ]
+    return lines(text.truncate(width, ellipsis=True) for text in rows[:height])
 
 
-def _labelled(label: str, text: str, width: int) -> Content:
-    return line((pad(label, _LABEL), "$ink-muted"), (text, "$foreground")).truncate(width, ellipsis=True)
-
-
-def _wrapped(label: str, text: str, width: int) -> list[Content]:
-    """Return a label and its text in one line or two, as selectors may be long."""
-    first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
-    below = [_labelled("", " ".join(rest), width)] if rest else []
-    return [_labelled(label, first, width), *below]
-
-
-def _asked(row: WatcherRow) -> str:
+def _request(row: WatcherRow, width: int) -> list[Content]:
+    """Return the request in one line or two, as selectors may be long."""
     form = f", as {row.opened.form}" if row.opened.form else ""
     since = f"since RV {row.opened.since}" if row.opened.since else "no resourceVersion"
-    return f"{scope_of(row) or 'all objects'}{form}, {since}"
+    text = f"{scope_of(row) or 'all objects'}{form}, {since}"
+    first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
+    return [_row("request", first), *([_row("", " ".join(rest))] if rest else [])]
 
 
 def _open(watch: WatchLine) -> str:
@@ -105,13 +93,13 @@ def _open(watch: WatchLine) -> str:
 def _delivered(watch: WatchLine, width: int) -> Content:
     row = watch.row
     if row.opened.observed:
-        return line((pad("delivered", _LABEL), "$ink-muted"), ("not in traces", "$ink-muted"))
+        return _row("delivered", ("not in traces", "$ink-muted"))
     events = many(row.delivered, "event")
-    bookmarks = f", {integer(row.bookmarks)} of them bookmarks" if row.bookmarks else ""
+    bookmarks = f"{events}, {integer(row.bookmarks)} of them bookmarks" if row.bookmarks else events
     speed = f", {rate(watch.per_second)}" if row.closed is None else ""
-    label = (pad("delivered", _LABEL), "$ink-muted")
-    forms = [f"{events}{bookmarks}{speed}", f"{events}{bookmarks}", events]
-    return longest_that_fits([line(label, (form, "$foreground")) for form in forms], width)
+    return longest_that_fits(
+        [_row("delivered", text) for text in (bookmarks + speed, bookmarks, events)], width
+    )
 
 
 def _began(watch: WatchLine, width: int) -> list[Content]:
@@ -122,29 +110,19 @@ def _began(watch: WatchLine, width: int) -> list[Content]:
     seconds = state.initial_ms / 1000.0
     seats = f", {figure(row.opened.seats * seconds)} seat-seconds" if row.opened.seats else ""
     phrase = f"{long_bytes(state.initial_bytes)} in {milliseconds(state.initial_ms)} ms{seats}"
-    later = watch.seconds - seconds
-    since = (
-        f"; {long_bytes(round((state.bytes - state.initial_bytes) / later))}/s since" if later >= 1 else ""
-    )
-    initial = f"{many(state.initial, 'event')}, {phrase}"
-    label = (pad("initial", _LABEL), "$ink-muted")
-    return [
-        longest_that_fits(
-            [line(label, (text, "$foreground")) for text in (initial + since, initial, phrase)], width
-        )
-    ]
+    initial, later = f"{many(state.initial, 'event')}, {phrase}", watch.seconds - seconds
+    speed = round((state.bytes - state.initial_bytes) / later) if later >= 1 else 0
+    since = f"; {long_bytes(speed)}/s since" if later >= 1 else ""
+    return [longest_that_fits([_row("initial", text) for text in (initial + since, initial, phrase)], width)]
 
 
 def _buffer(row: WatcherRow) -> Content:
-    label = (pad("buffer", _LABEL), "$ink-muted")
     if not row.capacity:
-        return line(label, ("not known yet", "$ink-muted"))
+        return _row("buffer", ("not known yet", "$ink-muted"))
     style = STYLES[Health.SLOW] if row.buffered * 2 >= row.capacity else "$rv-cache"
     filled = bar(share_of(row.buffered, row.capacity), _BAR)
     waiting = f"  {integer(row.buffered)} of {integer(row.capacity)} waiting"
-    return line(
-        label, (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), (waiting, "$foreground")
-    )
+    return _row("buffer", (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), waiting)
 
 
 def _why(row: WatcherRow) -> str:
@@ -221,17 +199,13 @@ class WatchesScreen(ModeScreen):
         watch = self.table.row
         resource = watch.row.resource if watch is not None else ""
         event, deletion = state.fan_outs.get(resource), state.deletions.get(resource)
-        self._panel("watcher").show(lambda width, height: about(watch, width, height), (watch,))
+        self._panel("watcher").show(partial(about, watch), (watch,))
         panel = self._panel("fan-out")
         of = f" · {short_resource(resource)}" if resource else ""
         entitle(panel, line(f"{PANELS['fan-out']}{of}"))
         earlier = tuple(state.earlier_fan_outs.get(resource, ()))
-        panel.show(
-            lambda width, height: fan_out_content(event, earlier, resource, width, height), (event, resource)
-        )
-        self._panel("deleted").show(
-            lambda width, height: deleted_content(deletion, width, height), (deletion,)
-        )
+        panel.show(partial(fan_out_content, event, earlier, resource), (event, resource))
+        self._panel("deleted").show(partial(deleted_content, deletion), (deletion,))
 
     def _panel(self, name: str) -> Panel:
         return self.query_one(f"#{name}", Panel)
@@ -253,7 +227,6 @@ class WatchesScreen(ModeScreen):
     # One panel at a time in a small terminal.
 
     def action_panel(self, step: int) -> None:
-        """Show the next panel."""
         self._show_panel((self._shown + step) % len(PANELS))
 
     def _show_panel(self, index: int) -> None:
@@ -261,7 +234,6 @@ class WatchesScreen(ModeScreen):
         show_one(self, PANELS, index)
 
     def visit(self, reference: Reference | None) -> None:
-        """Move the cursor to a watcher."""
         if isinstance(reference, WatcherRef):
             self.paint_tables(self.ktui.state)
             if not self.table.go_to(reference.id):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ktui.core.format import duration, integer, rate, revision_within, short_count, within
@@ -42,13 +42,13 @@ CAUSES = {
 _CUT_OFF = {"too slow", "cache reinitialized", "etcd closed the watch", "error", "unfit event"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class WatchLine:
     """A WATCH as shown; replaced when any cell changes."""
 
     row: WatcherRow
     age: str
-    seconds: int  # since it was opened
+    seconds: int = field(compare=False)  # since it was opened
     per_second: float  # events delivered per second
 
     @property
@@ -95,8 +95,8 @@ class WatchLines:
         )
         before, self._lines = self._lines, {}
         for row in (*state.watchers.values(), *recent):
-            line = _line(row, state)
-            self._lines[row.id] = _same_or(before.get(row.id), line)
+            line, old = _line(row, state), before.get(row.id)
+            self._lines[row.id] = old if old is not None and old == line else line
         return list(self._lines.values())
 
 
@@ -106,13 +106,6 @@ def _line(row: WatcherRow, state: State) -> WatchLine:
     counter = state.watcher_rates.get(row.id)
     speed = counter.per_second(state.now) if counter is not None else 0.0
     return WatchLine(row, duration(seconds), int(seconds), round(speed, 1))
-
-
-def _same_or(before: WatchLine | None, now: WatchLine) -> WatchLine:
-    if before is None:
-        return now
-    same = before.row is now.row and (before.age, before.per_second) == (now.age, now.per_second)
-    return before if same else now
 
 
 # Each state has its own glyph, not only its own colour.

@@ -170,7 +170,6 @@ class WorkloadsScreen(ServerScreen):
         self.action_start_or_stop()
 
     def action_start_or_stop(self) -> None:
-        """Start the workload under the cursor, or stop it."""
         session = self.session
         if session is not None and session.running:
             session.send("stop")
