@@ -13,7 +13,6 @@ from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.errors import future_revision
 from ktui.kube.routing.list_from_etcd import may_stream
 from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parameters, read_token, scope_of
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
@@ -27,7 +26,7 @@ async def _future(store: Store, revision: int, behaviour: Behaviour) -> StatusEr
     # Since 1.34 a revision that does not exist yet is a 504, before it was a bare 500. The change has no
     # feature gate: a 1.36 that emulates 1.33, the oldest possible, answers 504 as well.
     if behaviour.minor < 33:
-        return future_revision()
+        return status.future_revision()
     return status.too_large_rv(revision, await store.probe(), retry_after=0)
 
 

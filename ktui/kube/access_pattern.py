@@ -100,14 +100,17 @@ class Hint(NamedTuple):
     headers: Headers = ()
 
 
-def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+Hints = Iterator[Hint]
+
+
+def hints(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     """Yield what the client could do instead; nothing for a request that the server refuses."""
     if plan.error is None:
         for rule in _RULES:
             yield from rule(request, plan, behaviour, pattern)
 
 
-def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     every = pattern.repeated_every
     if every is None or every > POLLING_SECONDS or request.verb == "watch" or request.options.continue_:
         return
@@ -129,9 +132,7 @@ def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acce
     yield Hint("a.watch", why, _collection(request, begin))
 
 
-def _watch_list(
-    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
-) -> Iterator[Hint]:
+def _watch_list(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     """Advise a streaming list to an informer that LISTs (client-go sends it by itself since 0.35)."""
     if not pattern.informer or request.verb != "list" or request.options.continue_:
         return
@@ -164,7 +165,7 @@ def _collection(request: ReadRequest, changes: dict[str, str | None]) -> str:
     return collection.replace(f"/{info.resource}/{info.name}", f"/{info.resource}", 1)
 
 
-def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     if not pattern.node or request.verb == "get" or not request.of_pods:
         return
     if request.required_node is not None or request.options.continue_:
@@ -177,9 +178,7 @@ def _node(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acces
     yield Hint("a.node", why, rewritten(request, **changes))
 
 
-def _metadata(
-    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
-) -> Iterator[Hint]:
+def _metadata(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     if request.verb != "list" or request.scope(behaviour).single or not _whole_objects(pattern):
         return
     wanted = PROTOBUF if _protobuf_first(pattern.accept) else JSON
@@ -190,9 +189,7 @@ def _metadata(
     yield Hint("a.metadata", why, request.url, (("Accept", f"{wanted};{METADATA_ONLY}"),))
 
 
-def _protobuf(
-    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
-) -> Iterator[Hint]:
+def _protobuf(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     built_in = request.resource is not None and not request.resource.custom
     if request.verb == "get" or not built_in or request.scope(behaviour).single:
         return
@@ -201,9 +198,7 @@ def _protobuf(
         yield Hint("a.protobuf", why, request.url, (("Accept", f"{PROTOBUF}, {JSON}"),))
 
 
-def _larger_pages(
-    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
-) -> Iterator[Hint]:
+def _larger_pages(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     limit = request.options.limit
     if request.verb == "list" and pattern.pages >= MANY_PAGES and 0 < limit < PAGE:
         each = "; of each etcd counts all the keys that are left" if plan.source is Source.ETCD else ""
@@ -211,9 +206,7 @@ def _larger_pages(
         yield Hint("a.larger_pages", why, rewritten(request, limit=str(PAGE), **{"continue": None}))
 
 
-def _backoff(
-    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
-) -> Iterator[Hint]:
+def _backoff(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     if request.verb != "get" and pattern.together and pattern.agents >= HERD:
         at_once = max(1, int(pattern.agents * RESTARTS_PER_MINUTE))
         why = (
@@ -223,7 +216,7 @@ def _backoff(
         yield Hint("a.backoff", why, request.url)
 
 
-def _shard(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Iterator[Hint]:
+def _shard(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     """Advise a shard where each agent discards what the others keep (KEP-5866, alpha since 1.36)."""
     count = pattern.agents
     if not pattern.keeps_part or count < 2 or request.verb == "get" or request.options.shard_selector:
@@ -241,9 +234,7 @@ def _shard(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acce
         yield Hint("a.shard", f"{why}. The gate {SHARDED} (alpha) is off", request.url)
 
 
-def _account(
-    request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern
-) -> Iterator[Hint]:
+def _account(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: AccessPattern) -> Hints:
     if not pattern.account.startswith(_SERVICE_ACCOUNT) or not behaviour.enabled("APIPriorityAndFairness"):
         return
     own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
@@ -272,15 +263,7 @@ def _seconds(every: float) -> str:
     return f"{every:.0f} s" if every >= 1 else f"{every * 1000:.0f} ms"
 
 
-_Rule = Callable[[ReadRequest, Plan, Behaviour, AccessPattern], Iterator[Hint]]
+_Rule = Callable[[ReadRequest, Plan, Behaviour, AccessPattern], Hints]
 _RULES: tuple[_Rule, ...] = (
-    _watch,
-    _watch_list,
-    _larger_pages,
-    _node,
-    _shard,
-    _metadata,
-    _protobuf,
-    _backoff,
-    _account,
-)
+    _watch, _watch_list, _larger_pages, _node, _shard, _metadata, _protobuf, _backoff, _account,
+)  # fmt: skip

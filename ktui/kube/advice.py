@@ -18,6 +18,7 @@ from ktui.kube.access_pattern import (
     rewritten,
     without,
 )
+from ktui.kube.listoptions import PARAMETERS
 from ktui.kube.query import pairs
 from ktui.kube.requestinfo import split_url
 from ktui.kube.routing.cache_state import CacheState
@@ -26,30 +27,11 @@ from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.versions import Behaviour
 
-PARAMETERS = (
-    "allowWatchBookmarks",
-    "continue",
-    "fieldSelector",
-    "labelSelector",
-    "limit",
-    "resourceVersion",
-    "resourceVersionMatch",
-    "sendInitialEvents",
-    "shardSelector",
-    "timeoutSeconds",
-    "watch",
-)
-
 # Approximate cost of etcd reads: one key, a page, the whole collection.
 _OPERATION_COST = {
-    "revision_probe": 1,
-    "get_key": 1,
-    "get_key_at_rev": 1,
-    "range_page": 10,
-    "range_at_rev": 20,
-    "range_rest": 30,
-    "range_full": 30,
-}
+    "revision_probe": 1, "get_key": 1, "get_key_at_rev": 1, "range_page": 10, "range_at_rev": 20,
+    "range_rest": 30, "range_full": 30,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

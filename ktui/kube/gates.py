@@ -79,22 +79,12 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
 }
 
 READ_GATES = (
-    "APIPriorityAndFairness",
-    "ConsistentListFromCache",
-    "ConsistentListFromCacheSkipTimeoutFallback",
-    "DetectCacheInconsistency",
-    "EtcdRangeStream",
-    "ListFromCacheSnapshot",
-    "ManagedFieldsOptOut",
-    "RemoveSelfLink",
-    "ResilientWatchCacheInitialization",
-    SHARDED,
-    "SizeBasedListCostEstimate",
-    "StorageNamespaceIndex",
-    "WatchFromStorageWithoutResourceVersion",
-    "WatchList",
+    "APIPriorityAndFairness", "ConsistentListFromCache", "ConsistentListFromCacheSkipTimeoutFallback",
+    "DetectCacheInconsistency", "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut",
+    "RemoveSelfLink", "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate",
+    "StorageNamespaceIndex", "WatchFromStorageWithoutResourceVersion", "WatchList",
     "WatchListCompression",
-)
+)  # fmt: skip
 """The gates that a rule of ktui asks for; the others are only named."""
 
 

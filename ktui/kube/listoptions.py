@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,32 +18,15 @@ from ktui.kube.status import bad_request
 if TYPE_CHECKING:
     from ktui.kube.versions import Behaviour
 
-# Parameters that other layers read; they are not reported as unknown.
-_KNOWN_ELSEWHERE = frozenset(
-    {
-        "pretty",
-        "includeObject",
-        "timeout",
-        "dryRun",
-        "gracePeriodSeconds",
-        "orphanDependents",
-        "propagationPolicy",
-        "ignoreStoreReadErrorWithClusterBreakingPotential",
-    }
-)
-_KNOWN = _KNOWN_ELSEWHERE | {
-    "labelSelector",
-    "fieldSelector",
-    "watch",
-    "allowWatchBookmarks",
-    "resourceVersion",
-    "resourceVersionMatch",
-    "timeoutSeconds",
-    "limit",
-    "continue",
-    "sendInitialEvents",
-    "shardSelector",
-}
+PARAMETERS = (
+    "labelSelector", "fieldSelector", "watch", "allowWatchBookmarks", "resourceVersion",
+    "resourceVersionMatch", "timeoutSeconds", "limit", "continue", "sendInitialEvents", "shardSelector",
+)  # fmt: skip
+# Not reported as unknown: those, and parameters that other layers read.
+_KNOWN = frozenset({
+    *PARAMETERS, "pretty", "includeObject", "timeout", "dryRun", "gracePeriodSeconds", "orphanDependents",
+    "propagationPolicy", "ignoreStoreReadErrorWithClusterBreakingPotential",
+})  # fmt: skip
 _KNOWN_ON_GET = frozenset({"resourceVersion", "pretty", "includeObject", "timeout"})
 
 
@@ -159,14 +143,17 @@ def validate_watch(options: ListOptions, behaviour: Behaviour) -> None:
 
 
 def read_list(
-    options: ListOptions, behaviour: Behaviour, resource: Resource
+    options: ListOptions,
+    behaviour: Behaviour,
+    resource: Resource,
+    validate: Callable[[ListOptions, Behaviour], None] = validate_list,
 ) -> tuple[LabelSelector, FieldSelector]:
     """Return the selectors of a LIST or DELETECOLLECTION; raise StatusError, checking in upstream's order.
 
     The syntax of both selectors (400), then the options (422), then the resource's fields (400).
     """
     labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
-    validate_list(options, behaviour)
+    validate(options, behaviour)
     return labels, fields.for_resource(resource)
 
 
@@ -174,9 +161,7 @@ def read_watch(
     options: ListOptions, behaviour: Behaviour, resource: Resource
 ) -> tuple[LabelSelector, FieldSelector]:
     """Return the selectors of a WATCH after `with_watch_defaults`, with the checks of `read_list`."""
-    labels, fields = LabelSelector.parse(options.label_selector), FieldSelector.parse(options.field_selector)
-    validate_watch(options, behaviour)
-    return labels, fields.for_resource(resource)
+    return read_list(options, behaviour, resource, validate_watch)
 
 
 def read_shards(options: ListOptions, behaviour: Behaviour) -> ShardSelector | None:

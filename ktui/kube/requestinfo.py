@@ -139,16 +139,9 @@ _ROUTED_METHODS = {"LIST": "GET", "WATCH": "GET", "DELETECOLLECTION": "DELETE"}
 NO_VERB = "OTHER"
 
 _API_VERBS = {
-    "GET": "get",
-    "HEAD": "get",
-    "LIST": "list",
-    "WATCH": "watch",
-    "POST": "create",
-    "PUT": "update",
-    "PATCH": "patch",
-    "DELETE": "delete",
-    "DELETECOLLECTION": "deletecollection",
-}
+    "GET": "get", "HEAD": "get", "LIST": "list", "WATCH": "watch", "POST": "create", "PUT": "update",
+    "PATCH": "patch", "DELETE": "delete", "DELETECOLLECTION": "deletecollection",
+}  # fmt: skip
 
 
 def request_verb(method: str, info: RequestInfo, query: str = "") -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.formatting import NumError, parse_uint, quote
 from ktui.kube.status_error import GroupResource as GroupResource
 from ktui.kube.status_error import StatusCause as StatusCause
 from ktui.kube.status_error import StatusError as StatusError
@@ -232,19 +232,30 @@ def request_entity_too_large(message: str = "limit is 3145728") -> StatusError:
 # About resourceVersions: not a number, too old, too large.
 
 
-def invalid_resource_version(text: str, why: str) -> StatusError:
-    """400 from storage: `resourceVersion` is not a number (`why`: the parser's text)."""
-    return bad_request(f"invalid resource version: {resource_version_fault(text, why)}")
+def invalid_resource_version(text: str) -> StatusError:
+    """400 from storage: `resourceVersion` is not a number."""
+    return bad_request(f"invalid resource version: {_resource_version_fault(text)}")
 
 
-def invalid_resource_version_in_cache(text: str, why: str) -> StatusError:
-    """500 from the cache: `resourceVersion` is not a number. The cache's error is not an API status."""
-    return bare_error(resource_version_fault(text, why))
+def invalid_resource_version_in_cache(text: str) -> StatusError:
+    """500 from the cache: `resourceVersion` is not a number. The cache's error is not an API status.
+
+    LIST up to 1.32; GET up to 1.37; WATCH in every version.
+    """
+    return bare_error(_resource_version_fault(text))
 
 
-def resource_version_fault(text: str, why: str) -> str:
-    """The text that both errors share."""
-    return f"resourceVersion: Invalid value: {quote(text)}: {why}"
+def _resource_version_fault(text: str) -> str:
+    try:
+        parse_uint(text)
+    except NumError as why:
+        return f"resourceVersion: Invalid value: {quote(text)}: {why}"
+    raise AssertionError(f"{text} is a resourceVersion")
+
+
+def future_revision() -> StatusError:
+    """500 with etcd's own message, passed on unchanged (up to 1.33): a revision that does not exist yet."""
+    return bare_error("etcdserver: mvcc: required revision is a future revision")
 
 
 def continue_with_resource_version() -> StatusError:

@@ -20,23 +20,11 @@ from ktui.wire.schema import META, SchemaField, member_order
 NULL = b"null"
 QUOTE = b'"'
 ALWAYS_TEXT = {
-    "string": b'""',
-    "bool": b"false",
-    "int32": b"0",
-    "int64": b"0",
-    "double": b"0",
-    "bytes": b"null",
-    "time": b"null",
-    "microtime": b"null",
-    "quantity": b'"0"',
-    "intstr": b"0",
-    "raw": b"null",
-    "rawjson": b"null",
-    "fieldsv1": b"null",
-    "schemaOrBool": b"false",
-    "schemaOrArray": b"null",
+    "string": b'""', "bool": b"false", "int32": b"0", "int64": b"0", "double": b"0", "bytes": b"null",
+    "time": b"null", "microtime": b"null", "quantity": b'"0"', "intstr": b"0", "raw": b"null",
+    "rawjson": b"null", "fieldsv1": b"null", "schemaOrBool": b"false", "schemaOrArray": b"null",
     "schemaOrStrings": b"null",
-}
+}  # fmt: skip
 """JSON text of an absent plain field, by kind."""
 
 

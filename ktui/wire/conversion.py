@@ -19,14 +19,10 @@ from ktui.wire.schema import fields, message_of
 
 # Events are stored in the form of core v1. Upstream: pkg/apis/events/v1/conversion.go.
 _CORE_TO_GROUP = {
-    "involvedObject": "regarding",
-    "message": "note",
-    "reportingComponent": "reportingController",
-    "source": "deprecatedSource",
-    "firstTimestamp": "deprecatedFirstTimestamp",
-    "lastTimestamp": "deprecatedLastTimestamp",
-    "count": "deprecatedCount",
-}
+    "involvedObject": "regarding", "message": "note", "reportingComponent": "reportingController",
+    "source": "deprecatedSource", "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp", "count": "deprecatedCount",
+}  # fmt: skip
 _GROUP_TO_CORE = {group: core for core, group in _CORE_TO_GROUP.items()}
 
 

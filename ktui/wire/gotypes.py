@@ -18,16 +18,10 @@ from ktui.kube.quantity import quantity_fault
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 
 _SCALARS: dict[str, tuple[str, type | tuple[type, ...]]] = {
-    "string": ("string", str),
-    "bool": ("bool", bool),
-    "int32": ("int32", int),
-    "int64": ("int64", int),
-    "double": ("float64", (int, float)),
-    "bytes": ("[]uint8", str),
-    "intstr": ("int32", int),
-    "time": ("string", str),
-    "microtime": ("string", str),
-}
+    "string": ("string", str), "bool": ("bool", bool), "int32": ("int32", int), "int64": ("int64", int),
+    "double": ("float64", (int, float)), "bytes": ("[]uint8", str), "intstr": ("int32", int),
+    "time": ("string", str), "microtime": ("string", str),
+}  # fmt: skip
 _LIMITS = {"int32": 1 << 31, "int64": 1 << 63, "intstr": 1 << 31}
 # Parsers of kinds that are written as a string, for their error for an invalid one.
 _OF_TEXT: dict[str, Callable[[Any], str]] = {

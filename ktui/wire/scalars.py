@@ -234,14 +234,6 @@ def _raw(value: Any, _path: str) -> bytes:
 
 
 WRITERS: dict[str, Writer] = {
-    "string": _string,
-    "bytes": _bytes,
-    "double": _double,
-    "time": _time,
-    "microtime": _microtime,
-    "quantity": _quantity,
-    "intstr": _intstr,
-    "raw": _raw,
-    "rawjson": _raw,
-    "fieldsv1": _raw,
-}
+    "string": _string, "bytes": _bytes, "double": _double, "time": _time, "microtime": _microtime,
+    "quantity": _quantity, "intstr": _intstr, "raw": _raw, "rawjson": _raw, "fieldsv1": _raw,
+}  # fmt: skip

@@ -96,18 +96,10 @@ def _encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
 
 # Kinds with many objects in every cluster, or with frequent writes.
 COMMON = (
-    ("v1", "ConfigMap"),
-    ("v1", "Event"),
-    ("v1", "Namespace"),
-    ("v1", "Node"),
-    ("v1", "Pod"),
-    ("v1", "Secret"),
-    ("v1", "Service"),
-    ("apps/v1", "Deployment"),
-    ("apps/v1", "ReplicaSet"),
-    ("coordination.k8s.io/v1", "Lease"),
-    ("discovery.k8s.io/v1", "EndpointSlice"),
-)
+    ("v1", "ConfigMap"), ("v1", "Event"), ("v1", "Namespace"), ("v1", "Node"), ("v1", "Pod"),
+    ("v1", "Secret"), ("v1", "Service"), ("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"),
+    ("coordination.k8s.io/v1", "Lease"), ("discovery.k8s.io/v1", "EndpointSlice"),
+)  # fmt: skip
 
 
 def prepare(*codecs: Codec) -> None:

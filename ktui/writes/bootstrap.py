@@ -30,33 +30,17 @@ PRIORITY_CLASSES = {
 }
 # The groupPriorityMinimum of each group, and the versionPriority of versions other than 15.
 GROUP_PRIORITIES = {
-    "": 18000,
-    "apps": 17800,
-    "events.k8s.io": 17750,
-    "authentication.k8s.io": 17700,
-    "authorization.k8s.io": 17600,
-    "autoscaling": 17500,
-    "batch": 17400,
-    "certificates.k8s.io": 17300,
-    "networking.k8s.io": 17200,
-    "policy": 17100,
-    "rbac.authorization.k8s.io": 17000,
-    "storage.k8s.io": 16800,
-    "apiextensions.k8s.io": 16700,
-    "admissionregistration.k8s.io": 16700,
-    "scheduling.k8s.io": 16600,
-    "coordination.k8s.io": 16500,
-    "node.k8s.io": 16300,
-    "discovery.k8s.io": 16200,
-    "resource.k8s.io": 16200,
-    "flowcontrol.apiserver.k8s.io": 16100,
-}
+    "": 18000, "apps": 17800, "events.k8s.io": 17750, "authentication.k8s.io": 17700,
+    "authorization.k8s.io": 17600, "autoscaling": 17500, "batch": 17400, "certificates.k8s.io": 17300,
+    "networking.k8s.io": 17200, "policy": 17100, "rbac.authorization.k8s.io": 17000,
+    "storage.k8s.io": 16800, "apiextensions.k8s.io": 16700, "admissionregistration.k8s.io": 16700,
+    "scheduling.k8s.io": 16600, "coordination.k8s.io": 16500, "node.k8s.io": 16300,
+    "discovery.k8s.io": 16200, "resource.k8s.io": 16200, "flowcontrol.apiserver.k8s.io": 16100,
+}  # fmt: skip
 VERSION_PRIORITIES = {
-    ("", "v1"): 1,
-    ("autoscaling", "v2"): 30,
-    ("flowcontrol.apiserver.k8s.io", "v1"): 21,
+    ("", "v1"): 1, ("autoscaling", "v2"): 30, ("flowcontrol.apiserver.k8s.io", "v1"): 21,
     ("resource.k8s.io", "v1"): 21,
-}
+}  # fmt: skip
 CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY = 1000, 100
 AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged"
 SERVICE_LABEL = {"kubernetes.io/service-name": "kubernetes"}

@@ -60,15 +60,9 @@ RFC3339 = "2006-01-02T15:04:05Z07:00"
 RFC3339_MICRO = "2006-01-02T15:04:05.000000Z07:00"  # Kubernetes' form with microseconds
 _ELEMENT = re.compile(r"2006|01|02|15|04|05|\.0+|Z07:00|.")
 _TAKES = {
-    "2006": r"\d{4}",
-    "01": r"\d\d",
-    "02": r"\d\d",
-    "15": r"\d\d?",
-    "04": r"\d\d",
-    "05": r"\d\d",
-    ".000000": r"[.,]\d{6}",
-    "Z07:00": r"Z|[+-]\d\d:\d\d",
-}
+    "2006": r"\d{4}", "01": r"\d\d", "02": r"\d\d", "15": r"\d\d?", "04": r"\d\d", "05": r"\d\d",
+    ".000000": r"[.,]\d{6}", "Z07:00": r"Z|[+-]\d\d:\d\d",
+}  # fmt: skip
 _MAX_CACHED_LENGTH = 64
 _FRACTION = re.compile(r"[.,]\d+", re.ASCII)  # allowed after the seconds in every layout
 _RANGES = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59), "05": ("second", 0, 59)}

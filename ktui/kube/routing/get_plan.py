@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import parse_rv
 from ktui.kube.routing.plan import (
@@ -40,7 +39,8 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
         trace.ask(Predicate.RV_UNPARSABLE, True, resource_version)
         # 1.38.0-alpha.2 (kubernetes#142591): 400 instead of 500. Its text is not published: taken to be the
         # LIST's.
-        error = (errors.bad_rv if behaviour.minor >= 38 else errors.bad_rv_in_cache)(resource_version)
+        since_1_38, before = status.invalid_resource_version, status.invalid_resource_version_in_cache
+        error = (since_1_38 if behaviour.minor >= 38 else before)(resource_version)
         return Plan(Source.NONE, ("g.badrv",), trace.steps, error=error)
     if not_ready and trace.ask(Predicate.RV_ZERO, n == 0, resource_version):
         return _from_etcd(trace, ("g.notready_rv0",), resource_version, state)
@@ -53,7 +53,9 @@ def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheStat
     n = parse_rv(rv)
     if n is None:
         trace.ask(Predicate.RV_UNPARSABLE, True, rv)
-        return Plan(Source.ETCD, (*reasons, "g.badrv"), trace.steps, error=errors.bad_rv(rv))
+        return Plan(
+            Source.ETCD, (*reasons, "g.badrv"), trace.steps, error=status.invalid_resource_version(rv)
+        )
     ops = (EtcdOp.GET_KEY,)
     if n > 0 and trace.ahead_of_etcd(state, n):
         error = status.too_large_rv(n, state.etcd_rv or 0, 0)

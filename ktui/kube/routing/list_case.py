@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
+from ktui.kube import status
 from ktui.kube.listoptions import ListOptions, validate_list
-from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import ListParameters, TokenState, parse_rv
 from ktui.kube.routing.plan import API_VALIDATION, EtcdOp, Plan, Source, Trace, Wait
@@ -13,6 +16,8 @@ from ktui.kube.versions import Behaviour
 
 NOT_OLDER_THAN = "NotOlderThan"
 EXACT = "Exact"
+# Without the decoder's own message, for a plan made without the token's text.
+BAD_CONTINUE = "invalid continue token: continue key is not valid"
 
 Reasons = tuple[str, ...]
 
@@ -21,24 +26,8 @@ class ListCase:
     """Request, cache and version together; the attributes are what the predicates test."""
 
     __slots__ = (
-        "behaviour",
-        "cache_rv",
-        "consistent",
-        "has_token",
-        "limited",
-        "match",
-        "n",
-        "parameters",
-        "progress",
-        "ready",
-        "recursive",
-        "rv",
-        "state",
-        "token",
-        "trace",
-        "unset",
-        "waited",
-        "zero",
+        "behaviour", "cache_rv", "consistent", "has_token", "limited", "match", "n", "parameters",
+        "progress", "ready", "recursive", "rv", "state", "token", "trace", "unset", "waited", "zero",
     )  # fmt: skip
 
     def __init__(self, parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> None:
@@ -112,7 +101,7 @@ def rejected_by_api(case: ListCase) -> Plan | None:
         send_initial_events=True if streaming else None,
         continue_="token" if case.has_token else "",
     )
-    error = errors.invalid_options(validate_list, options, case.behaviour)
+    error = invalid_options(validate_list, options, case.behaviour)
     return case.reject(Source.NONE, (reason,), error)
 
 
@@ -138,12 +127,35 @@ def rejected_by_storage(case: ListCase, reasons: Reasons = ()) -> Plan | None:
     if case.has_token:
         garbage = case.token.state is TokenState.GARBAGE
         if ask(Predicate.TOKEN_UNDECODABLE, garbage, *case.seen_token):
-            error = case.token.error or errors.bad_continue()
+            error = case.token.error or status.bad_request(BAD_CONTINUE)
             return case.reject(Source.NONE, (*reasons, "v.bad_continue"), error)
         if ask(Predicate.RV_WITH_CONTINUE, not case.unset and not case.zero, case.rv):
             error = continue_with_resource_version()
             return case.reject(Source.NONE, (*reasons, "v.rv_with_cont"), error)
     if case.n is None:
         ask(Predicate.RV_UNPARSABLE, True, case.rv)
-        return case.reject(Source.NONE, (*reasons, "v.bad_rv"), errors.bad_rv(case.rv))
+        return case.reject(Source.NONE, (*reasons, "v.bad_rv"), status.invalid_resource_version(case.rv))
     return None
+
+
+def invalid_options(
+    validate: Callable[[ListOptions, Behaviour], None], options: ListOptions, behaviour: Behaviour
+) -> StatusError:
+    """Return the 422 for options that `validate` rejects, with every cause in its message."""
+    try:
+        validate(options, behaviour)
+    except StatusError as error:
+        return error
+    raise AssertionError(f"routing rejects {options}, validation does not")
+
+
+def not_ready_error(state: CacheState, behaviour: Behaviour) -> StatusError:
+    """Return the 429 of a cache that is not ready.
+
+    Since 1.33 the delay grows with the downtime, and the message includes the last error.
+    """
+    if behaviour.minor <= 32:
+        return status.storage_initializing()
+    # The cap of 30 s is reached after 57 s; much larger exponents would overflow.
+    delay = min(max(int(math.exp(0.06 * min(state.downtime_seconds, 60.0))), 1), 30)
+    return status.storage_initializing(state.last_error, delay)

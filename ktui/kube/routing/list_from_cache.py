@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.routing import errors
-from ktui.kube.routing.list_case import ListCase, Reasons
+from ktui.kube.routing.list_case import ListCase, Reasons, not_ready_error
 from ktui.kube.routing.list_from_etcd import from_etcd
 from ktui.kube.routing.plan import (
     GET_LIST,
@@ -36,7 +35,7 @@ def not_ready(case: ListCase) -> Plan | None:
         return from_etcd(case, ("n.limit_notready",))
     # Up to 1.33 the revision was probed before readiness was checked.
     probed = case.consistent and case.behaviour.minor <= 33
-    error = errors.not_ready(case.state, case.behaviour)
+    error = not_ready_error(case.state, case.behaviour)
     return case.reject(Source.NONE, ("n.429",), error, etcd_ops=(EtcdOp.PROBE,) if probed else ())
 
 

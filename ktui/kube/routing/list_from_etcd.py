@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.routing import errors
 from ktui.kube.routing.list_case import EXACT, ListCase, Reasons, rejected_by_storage
 from ktui.kube.routing.parameters import MAX_REVISION
 from ktui.kube.routing.plan import ETCD, SHOULD_STREAM, Consistency, EtcdOp, ListRevision, Plan, Source
@@ -56,7 +55,7 @@ def _at_revision(case: ListCase, reasons: Reasons, n: int) -> Plan:
 
 def _future(case: ListCase, reasons: Reasons, n: int) -> Plan:
     if case.behaviour.minor <= 33:
-        return _fails(case, reasons, errors.future_revision(), EtcdOp.AT_REVISION)
+        return _fails(case, reasons, status.future_revision(), EtcdOp.AT_REVISION)
     error = status.too_large_rv(n, case.state.etcd_rv or 0, 0)
     return _fails(case, reasons, error, EtcdOp.AT_REVISION, EtcdOp.PROBE)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ktui.kube.routing import errors, list_from_cache
+from ktui.kube import status
+from ktui.kube.routing import list_from_cache
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, rejected_by_api, rejected_by_storage
 from ktui.kube.routing.list_from_etcd import from_etcd
@@ -166,4 +167,4 @@ def _loses_page(case: ListCase) -> bool:
 def _bare_bad_rv(case: ListCase) -> Plan:
     """Up to 1.32 the cache's parse error is not a Status: a bare 500."""
     case.trace.ask(Predicate.RV_UNPARSABLE, True, case.rv)
-    return case.reject(Source.NONE, ("v.bad_rv",), errors.bad_rv_in_cache(case.rv))
+    return case.reject(Source.NONE, ("v.bad_rv",), status.invalid_resource_version_in_cache(case.rv))

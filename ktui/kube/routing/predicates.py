@@ -16,22 +16,18 @@ def _pair(first: object, second: str) -> str:
     return f"{first}, {_unset(second)}"
 
 
-def _gate(on: bool) -> str:
-    return "on" if on else "off"
+def _either(yes: str, no: str) -> Callable[[bool], str]:
+    return lambda holds: yes if holds else no
 
 
-def _progress(supported: bool) -> str:
-    return "supported" if supported else "unsupported"
+_gate, _progress = _either("on", "off"), _either("supported", "unsupported")
+_key = _either("one key", "a collection")
 
 
 def _range_stream(supported: bool | None) -> str:
     if supported is None:
         return "assumed: etcd 3.7 and later have it"
     return "supported" if supported else "unimplemented, asked again after 10 minutes"
-
-
-def _key(single: bool) -> str:
-    return "one key" if single else "a collection"
 
 
 def _token(state: str, revision: int) -> str:

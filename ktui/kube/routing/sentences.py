@@ -8,24 +8,15 @@ from typing import Any, NamedTuple, TypeVar
 from ktui.kube.routing.plan import EtcdOp, Fallback, Plan, Wait
 from ktui.kube.routing.reasons import REASONS
 
-_WAIT_VALUES = {
-    Wait.NONE: "none",
-    Wait.FRESH: "up_to_3s",
-    Wait.READY: "until_ready",
-    Wait.READY_THEN_FRESH: "until_ready+up_to_3s",
-}
+# How long a read may wait: in JSON, as a sentence, in a narrow column.
 _WAITS = {
-    Wait.NONE: "does not wait",
-    Wait.FRESH: "waits up to 3 s",
-    Wait.READY: "waits until the cache is ready",
-    Wait.READY_THEN_FRESH: "waits until the cache is ready, then up to 3 s",
-}
-_SHORT_WAITS = {
-    Wait.NONE: "·",
-    Wait.FRESH: "≤ 3s",
-    Wait.READY: "till ready",
-    Wait.READY_THEN_FRESH: "till ready + ≤ 3s",
-}
+    Wait.NONE: ("none", "does not wait", "·"),
+    Wait.FRESH: ("up_to_3s", "waits up to 3 s", "≤ 3s"),
+    Wait.READY: ("until_ready", "waits until the cache is ready", "till ready"),
+    Wait.READY_THEN_FRESH: (
+        "until_ready+up_to_3s", "waits until the cache is ready, then up to 3 s", "till ready + ≤ 3s",
+    ),
+}  # fmt: skip
 _FALLBACKS = {
     Fallback.NONE: None,
     Fallback.ETCD_IF_LATE: "etcd, if the cache does not catch up within 3s",
@@ -70,17 +61,17 @@ def wait_value(plan: Plan) -> str:
     """Return the value of `wait` in JSON and telemetry."""
     if plan.reason_id == "g.wait" and plan.wait is Wait.READY_THEN_FRESH:
         return "up_to_3s"  # as published: for a GET only the second wait is named
-    return _WAIT_VALUES[plan.wait]
+    return _WAITS[plan.wait][0]
 
 
 def wait(plan: Plan) -> str:
     """Return how long the read may wait, as a sentence."""
-    return _WAITS[plan.wait]
+    return _WAITS[plan.wait][1]
 
 
 def short_wait(plan: Plan) -> str:
     """Return how long the read may wait, for a narrow column."""
-    return _SHORT_WAITS[plan.wait]
+    return _WAITS[plan.wait][2]
 
 
 def etcd_reads(plan: Plan) -> str:

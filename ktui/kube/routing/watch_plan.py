@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ktui.kube import status
 from ktui.kube.listoptions import ListOptions, validate_list, validate_watch
-from ktui.kube.routing import errors
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN
+from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, invalid_options, not_ready_error
 from ktui.kube.routing.parameters import MAX_REVISION, WatchParameters, parse_rv
 from ktui.kube.routing.plan import (
     API_VALIDATION,
@@ -154,7 +153,7 @@ def _rejected_by_api(case: WatchCase) -> Plan | None:
         continue_="token" if case.parameters.has_token else "",
     )
     validate = validate_list if by_path else validate_watch
-    return case.rejects("w.badmatch", errors.invalid_options(validate, options, case.behaviour))
+    return case.rejects("w.badmatch", invalid_options(validate, options, case.behaviour))
 
 
 def _illegal_for_list(case: WatchCase) -> str:
@@ -189,7 +188,7 @@ def _illegal(case: WatchCase) -> str:
 
 def _bad_rv(case: WatchCase) -> Plan:
     case.trace.ask(Predicate.RV_UNPARSABLE, True, case.rv)
-    return case.rejects("v.bad_rv", errors.bad_rv_in_cache(case.rv))
+    return case.rejects("v.bad_rv", status.invalid_resource_version_in_cache(case.rv))
 
 
 def _not_ready(case: WatchCase) -> Plan | None:
@@ -199,7 +198,7 @@ def _not_ready(case: WatchCase) -> Plan | None:
     if not case.behaviour.enabled("ResilientWatchCacheInitialization"):
         case.waited = True
         return None
-    return case.rejects("w.notready_429", errors.not_ready(case.state, case.behaviour))
+    return case.rejects("w.notready_429", not_ready_error(case.state, case.behaviour))
 
 
 def _from_cache(case: WatchCase, n: int) -> Plan:

@@ -43,18 +43,10 @@ class TokenKind(Enum):
 
 
 _WORDS = {
-    ")": TokenKind.CLOSE,
-    ",": TokenKind.COMMA,
-    "!": TokenKind.NOT,
-    "==": TokenKind.DOUBLE_EQUALS,
-    "=": TokenKind.EQUALS,
-    ">": TokenKind.GREATER,
-    "in": TokenKind.IN,
-    "<": TokenKind.LESS,
-    "!=": TokenKind.NOT_EQUALS,
-    "notin": TokenKind.NOT_IN,
-    "(": TokenKind.OPEN,
-}
+    ")": TokenKind.CLOSE, ",": TokenKind.COMMA, "!": TokenKind.NOT, "==": TokenKind.DOUBLE_EQUALS,
+    "=": TokenKind.EQUALS, ">": TokenKind.GREATER, "in": TokenKind.IN, "<": TokenKind.LESS,
+    "!=": TokenKind.NOT_EQUALS, "notin": TokenKind.NOT_IN, "(": TokenKind.OPEN,
+}  # fmt: skip
 
 
 class SelectorToken(NamedTuple):

@@ -83,6 +83,12 @@ def deleting(obj: Obj) -> bool:
 
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
+_SIZES = {"s": 1, "m": _MINUTE, "h": _HOUR, "d": _DAY, "y": _YEAR}
+# Below how many seconds an age is shown in these units.
+_SHOWN = (
+    (2 * _MINUTE, "s", ""), (10 * _MINUTE, "m", "s"), (3 * _HOUR, "m", ""), (8 * _HOUR, "h", "m"),
+    (48 * _HOUR, "h", ""), (8 * _DAY, "d", "h"), (2 * _YEAR, "d", ""), (8 * _YEAR, "y", "d"),
+)  # fmt: skip
 # (upper bound of the age, seconds of its last shown unit)
 _STEPS = ((10 * _MINUTE, 1), (8 * _HOUR, _MINUTE), (8 * _DAY, _HOUR))
 
@@ -92,28 +98,10 @@ def human_duration(seconds: float) -> str:
     whole = int(seconds)
     if whole < -1:
         return "<invalid>"
-    if whole < 2 * _MINUTE:
-        return f"{max(whole, 0)}s"
-    if whole < 10 * _MINUTE:
-        return _two(whole, _MINUTE, "m", 1, "s")
-    if whole < 3 * _HOUR:
-        return f"{whole // _MINUTE}m"
-    if whole < 8 * _HOUR:
-        return _two(whole, _HOUR, "h", _MINUTE, "m")
-    if whole < 48 * _HOUR:
-        return f"{whole // _HOUR}h"
-    if whole < 8 * _DAY:
-        return _two(whole, _DAY, "d", _HOUR, "h")
-    if whole < 2 * _YEAR:
-        return f"{whole // _DAY}d"
-    if whole < 8 * _YEAR:
-        return _two(whole, _YEAR, "y", _DAY, "d")
-    return f"{whole // _YEAR}y"
-
-
-def _two(seconds: int, unit: int, name: str, small: int, small_name: str) -> str:
-    rest = seconds % unit // small
-    return f"{seconds // unit}{name}{rest}{small_name}" if rest else f"{seconds // unit}{name}"
+    unit, small = next(((unit, small) for below, unit, small in _SHOWN if whole < below), ("y", ""))
+    count, rest = divmod(max(whole, 0), _SIZES[unit])
+    rest = rest // _SIZES[small] if small else 0
+    return f"{count}{unit}{rest}{small}" if rest else f"{count}{unit}"
 
 
 def steady_until(since: float, now: float) -> float:

@@ -73,8 +73,8 @@ def violations(resource: Resource, obj: Obj, limits: list[Obj]) -> Iterator[str]
         if resource.id == "persistentvolumeclaims":
             if kind == "PersistentVolumeClaim":
                 requests = (spec.get("resources") or {}).get("requests") or {}
-                yield from _minimum(limit, requests, {})
-                yield from _maximum_request(limit, requests)
+                yield from _beyond(limit, "min", request=requests)
+                yield from _beyond(limit, "max", request=requests)
         elif kind == "Container":
             for container in containers_of(spec):
                 resources = container.get("resources") or {}
@@ -84,40 +84,23 @@ def violations(resource: Resource, obj: Obj, limits: list[Obj]) -> Iterator[str]
 
 
 def _bounded(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
-    yield from _minimum(limit, requests, limits)
-    yield from _maximum(limit, requests, limits)
+    yield from _beyond(limit, "min", request=requests, limit=limits)
+    yield from _beyond(limit, "max", limit=limits, request=requests)
     yield from _ratio(limit, requests, limits)
 
 
-def _minimum(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
-    for name, least in sorted((limit.get("min") or {}).items()):
-        rule = f"minimum {name} usage per {limit.get('type')} is {least}"
-        if name not in requests:
-            yield f"{rule}.  No request is specified"
-        elif amount(requests[name]) < amount(least):
-            yield f"{rule}, but request is {requests[name]}"
-        elif name in limits and amount(limits[name]) < amount(least):
-            yield f"{rule}, but limit is {limits[name]}"
-
-
-def _maximum(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:
-    for name, most in sorted((limit.get("max") or {}).items()):
-        rule = f"maximum {name} usage per {limit.get('type')} is {most}"
-        if name not in limits:
-            yield f"{rule}.  No limit is specified"
-        elif amount(limits[name]) > amount(most):
-            yield f"{rule}, but limit is {limits[name]}"
-        elif name in requests and amount(requests[name]) > amount(most):
-            yield f"{rule}, but request is {requests[name]}"
-
-
-def _maximum_request(limit: Obj, requests: Quantities) -> Iterator[str]:
-    for name, most in sorted((limit.get("max") or {}).items()):
-        rule = f"maximum {name} usage per {limit.get('type')} is {most}"
-        if name not in requests:
-            yield f"{rule}.  No request is specified"
-        elif amount(requests[name]) > amount(most):
-            yield f"{rule}, but request is {requests[name]}"
+def _beyond(rule: Obj, bound: str, **amounts: Quantities) -> Iterator[str]:
+    """Yield what is missing in the first of the amounts (`request`, `limit`), or beyond the bound in one."""
+    word, sign = ("minimum", -1) if bound == "min" else ("maximum", 1)
+    first = next(iter(amounts))
+    for name, most in sorted((rule.get(bound) or {}).items()):
+        text = f"{word} {name} usage per {rule.get('type')} is {most}"
+        given = {what: values[name] for what, values in amounts.items() if name in values}
+        beyond = [what for what, value in given.items() if (amount(value) - amount(most)) * sign > 0]
+        if first not in given:
+            yield f"{text}.  No {first} is specified"
+        elif beyond:
+            yield f"{text}, but {beyond[0]} is {given[beyond[0]]}"
 
 
 def _ratio(limit: Obj, requests: Quantities, limits: Quantities) -> Iterator[str]:

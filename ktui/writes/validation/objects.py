@@ -210,9 +210,10 @@ _TABLES = {
     "daemonsets.apps": table_of(*_counts(*DAEMONS)),
     "namespaces": table_of(("", _namespace)),
     **dict.fromkeys(
-        ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps"), _REPLICAS
+        ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps"),
+        _REPLICAS,
     ),
-}
+}  # fmt: skip
 
 
 def status_errors(resource: str, obj: Obj, old: Obj) -> list[FieldError]:

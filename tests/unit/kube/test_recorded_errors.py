@@ -55,8 +55,8 @@ def _as_storage_reads(options: ListOptions) -> None:
     if options.resource_version:
         try:
             parse_uint(options.resource_version)
-        except NumError as error:
-            raise invalid_resource_version(options.resource_version, str(error)) from None
+        except NumError:
+            raise invalid_resource_version(options.resource_version) from None
 
 
 def _comparable(body: dict[str, Any] | None) -> str:

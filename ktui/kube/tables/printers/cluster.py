@@ -126,15 +126,11 @@ PRINTERS = {
     "rolebindings.rbac.authorization.k8s.io": _BINDING,
     "clusterrolebindings.rbac.authorization.k8s.io": _BINDING,
     "certificatesigningrequests.certificates.k8s.io": row(
-        born, ("spec.signerName", NONE), "spec.username", _expiration, _certificate_condition
+        born, ("spec.signerName", NONE), "spec.username", _expiration, _certificate_condition,
     ),
     "clustertrustbundles.certificates.k8s.io": row(("spec.signerName", NONE)),
     "podcertificaterequests.certificates.k8s.io": row(
-        "spec.podName",
-        "spec.serviceAccountName",
-        "spec.nodeName",
-        "spec.signerName",
-        _certified,
+        "spec.podName", "spec.serviceAccountName", "spec.nodeName", "spec.signerName", _certified,
         labels("spec.unverifiedUserAnnotations"),
     ),
     "mutatingadmissionpolicies.admissionregistration.k8s.io": _POLICY,
@@ -148,36 +144,28 @@ PRINTERS = {
     "resourceclaimtemplates.resource.k8s.io": row(born),
     "resourceslices.resource.k8s.io": row("spec.nodeName", "spec.driver", "spec.pool.name", born),
     "devicetaintrules.resource.k8s.io": row(
-        "spec.taint.key",
-        "spec.taint.value",
-        "spec.taint.effect",
-        lambda obj: age(dig(obj, "spec.taint.timeAdded")),
-        born,
+        "spec.taint.key", "spec.taint.value", "spec.taint.effect",
+        lambda obj: age(dig(obj, "spec.taint.timeAdded")), born,
     ),
     "leases.coordination.k8s.io": row("spec.holderIdentity", born),
     "leasecandidates.coordination.k8s.io": row(
-        "spec.leaseName", "spec.binaryVersion", "spec.emulationVersion", born
+        "spec.leaseName", "spec.binaryVersion", "spec.emulationVersion", born,
     ),
     "priorityclasses.scheduling.k8s.io": row(
-        ("value", 0), ("globalDefault", False), born, "preemptionPolicy"
+        ("value", 0), ("globalDefault", False), born, "preemptionPolicy",
     ),
     "runtimeclasses.node.k8s.io": row("handler", born),
     "flowschemas.flowcontrol.apiserver.k8s.io": row(
-        "spec.priorityLevelConfiguration.name",
-        ("spec.matchingPrecedence", 0),
-        ("spec.distinguisherMethod.type", NONE),
-        born,
-        _dangling,
+        "spec.priorityLevelConfiguration.name", ("spec.matchingPrecedence", 0),
+        ("spec.distinguisherMethod.type", NONE), born, _dangling,
     ),
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": row(
-        "spec.type",
-        (_SHARES, NONE),
-        *((_QUEUING + path, NONE) for path in ("queues", "handSize", "queueLengthLimit")),
-        born,
+        "spec.type", (_SHARES, NONE),
+        *((_QUEUING + path, NONE) for path in ("queues", "handSize", "queueLengthLimit")), born,
     ),
     "apiservices.apiregistration.k8s.io": row(_service, _available, born),
     "storageversionmigrations.storagemigration.k8s.io": row(_migrated, _migration),
     "storageversions.internal.apiserver.k8s.io": row(
-        ("status.commonEncodingVersion", UNKNOWN), _encodings, born
+        ("status.commonEncodingVersion", UNKNOWN), _encodings, born,
     ),
-}
+}  # fmt: skip

@@ -265,14 +265,8 @@ _INFO = "status.nodeInfo"
 PRINTERS = {
     "pods": pods,
     "nodes": row(
-        _node_status,
-        _node_roles,
-        born,
-        f"{_INFO}.kubeletVersion",
-        _node_address("InternalIP"),
-        _node_address("ExternalIP"),
-        (f"{_INFO}.osImage", UNKNOWN),
-        _kernel,
+        _node_status, _node_roles, born, f"{_INFO}.kubeletVersion", _node_address("InternalIP"),
+        _node_address("ExternalIP"), (f"{_INFO}.osImage", UNKNOWN), _kernel,
         (f"{_INFO}.containerRuntimeVersion", UNKNOWN),
     ),
     "namespaces": row("status.phase", born),
@@ -285,4 +279,4 @@ PRINTERS = {
     "endpoints": row(_endpoints, born),
     "events": events,
     "events.events.k8s.io": events,
-}
+}  # fmt: skip

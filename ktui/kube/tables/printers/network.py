@@ -87,15 +87,12 @@ PRINTERS = {
     "services": row("spec.type", _cluster_ip, _external_ip, _ports, born, labels("spec.selector")),
     "endpointslices.discovery.k8s.io": row("addressType", _slice_ports, _slice_addresses, born),
     "ingresses.networking.k8s.io": row(
-        ("spec.ingressClassName", NONE),
-        _hosts,
-        load_balancer_addresses,
-        lambda obj: "80, 443" if items(obj, "spec.tls") else "80",
-        born,
+        ("spec.ingressClassName", NONE), _hosts, load_balancer_addresses,
+        lambda obj: "80, 443" if items(obj, "spec.tls") else "80", born,
     ),
     "ingressclasses.networking.k8s.io": row("spec.controller", _class_parameters, born),
     "networkpolicies.networking.k8s.io": row(selector("spec.podSelector"), born),
     "servicecidrs.networking.k8s.io": row(lambda obj: ",".join(items(obj, "spec.cidrs")), born),
     # Upstream sends the age as well, though it defines no column for it.
     "ipaddresses.networking.k8s.io": row(_parent, born),
-}
+}  # fmt: skip
