@@ -179,6 +179,16 @@ def each(path: str, key: str) -> Callable[[Obj], str]:
     return lambda obj: joined(items(obj, path), key)
 
 
+def pair(path: str, first: str, second: str, missing: str) -> Callable[[Obj], str]:
+    """Two members of an object, as `first/second`."""
+
+    def cell(obj: Obj) -> str:
+        found = dig(obj, path)
+        return f"{found.get(first, '')}/{found.get(second, '')}" if found else missing
+
+    return cell
+
+
 def labels(path: str) -> Callable[[Obj], str]:
     return lambda obj: labels_text(dig(obj, path))
 

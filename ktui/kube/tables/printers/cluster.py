@@ -17,15 +17,11 @@ from ktui.kube.tables.object_fields import (
     human_duration,
     items,
     labels,
+    pair,
     row,
     selector_text,
     size,
 )
-
-
-def _role(binding: Obj) -> str:
-    role = dig(binding, "roleRef", {})
-    return f"{role.get('kind', '')}/{role.get('name', '')}"
 
 
 def _subjects(kind: str) -> Cell:
@@ -55,15 +51,6 @@ def _certified(request: Obj) -> str:
     return next((k for k in kinds if k in ("Issued", "Denied", "Failed")), "Pending")
 
 
-def _rules(policy: Obj) -> int:
-    return size(policy, "spec.validations") or size(policy, "spec.mutations")
-
-
-def _parameter_kind(policy: Obj) -> str:
-    kind = dig(policy, "spec.paramKind")
-    return f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else UNSET
-
-
 def _parameters(binding: Obj) -> str:
     reference = dig(binding, "spec.paramRef")
     if not reference:
@@ -87,15 +74,6 @@ _SHARES = "spec.limited.nominalConcurrencyShares"
 _QUEUING = "spec.limited.limitResponse.queuing."
 
 
-def _dangling(schema: Obj) -> str:
-    return str(condition(schema, "Dangling").get("status", "?"))
-
-
-def _service(api_service: Obj) -> str:
-    service = dig(api_service, "spec.service")
-    return f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
-
-
 def _available(api_service: Obj) -> str:
     available = condition(api_service, "Available")
     status = str(available.get("status", "Unknown"))
@@ -108,8 +86,8 @@ def _migrated(migration: Obj) -> str:
 
 
 def _migration(migration: Obj) -> str:
-    kinds = ("Running", "Failed", "Succeeded")
-    return next((k for k in reversed(kinds) if condition(migration, k).get("status") == "True"), "Unknown")
+    kinds = ("Succeeded", "Failed", "Running")
+    return next((k for k in kinds if condition(migration, k).get("status") == "True"), "Unknown")
 
 
 def _encodings(obj: Obj) -> str:
@@ -118,8 +96,13 @@ def _encodings(obj: Obj) -> str:
     return ",".join(each) or UNKNOWN
 
 
-_BINDING = row(_role, born, _subjects("User"), _subjects("Group"), _subjects("ServiceAccount"))
-_POLICY = row(_rules, _parameter_kind, born)
+_ROLE = pair("roleRef", "kind", "name", missing="/")
+_BINDING = row(_ROLE, born, _subjects("User"), _subjects("Group"), _subjects("ServiceAccount"))
+_POLICY = row(
+    lambda policy: size(policy, "spec.validations") or size(policy, "spec.mutations"),
+    pair("spec.paramKind", "apiVersion", "kind", UNSET),
+    born,
+)
 _POLICY_BINDING = row("spec.policyName", _parameters, born)
 _WEBHOOKS = row(count("webhooks"), born)
 PRINTERS = {
@@ -157,13 +140,16 @@ PRINTERS = {
     "runtimeclasses.node.k8s.io": row("handler", born),
     "flowschemas.flowcontrol.apiserver.k8s.io": row(
         "spec.priorityLevelConfiguration.name", ("spec.matchingPrecedence", 0),
-        ("spec.distinguisherMethod.type", NONE), born, _dangling,
+        ("spec.distinguisherMethod.type", NONE), born,
+        lambda schema: str(condition(schema, "Dangling").get("status", "?")),
     ),
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": row(
         "spec.type", (_SHARES, NONE),
         *((_QUEUING + path, NONE) for path in ("queues", "handSize", "queueLengthLimit")), born,
     ),
-    "apiservices.apiregistration.k8s.io": row(_service, _available, born),
+    "apiservices.apiregistration.k8s.io": row(
+        pair("spec.service", "namespace", "name", "Local"), _available, born,
+    ),
     "storageversionmigrations.storagemigration.k8s.io": row(_migrated, _migration),
     "storageversions.internal.apiserver.k8s.io": row(
         ("status.commonEncodingVersion", UNKNOWN), _encodings, born,

@@ -49,14 +49,6 @@ def _port(port: Obj) -> str:
     return f"{port.get('port', 0)}{node_port}/{port.get('protocol', 'TCP')}"
 
 
-def _slice_ports(piece: Obj) -> str:
-    return first_few([_slice_port(p) for p in items(piece, "ports")]) or UNSET
-
-
-def _slice_addresses(piece: Obj) -> str:
-    return first_few([a for e in items(piece, "endpoints") for a in e.get("addresses") or []]) or UNSET
-
-
 def _slice_port(port: Obj) -> str:
     number = port.get("port")
     return str(number) if number is not None else port.get("name") or "*"
@@ -67,11 +59,8 @@ def _hosts(ingress: Obj) -> str:
 
 
 def _class_parameters(obj: Obj) -> str:
-    parameters = dig(obj, "spec.parameters")
-    return _parameters(parameters) if parameters else NONE
-
-
-def _parameters(reference: Obj) -> str:
+    if not (reference := dig(obj, "spec.parameters")):
+        return NONE
     group = reference.get("apiGroup")
     kind = f"{reference.get('kind', '')}.{group}" if group else reference.get("kind", "")
     return f"{kind}/{reference.get('name', '')}"
@@ -85,7 +74,12 @@ def _parent(address: Obj) -> str:
 
 PRINTERS = {
     "services": row("spec.type", _cluster_ip, _external_ip, _ports, born, labels("spec.selector")),
-    "endpointslices.discovery.k8s.io": row("addressType", _slice_ports, _slice_addresses, born),
+    "endpointslices.discovery.k8s.io": row(
+        "addressType",
+        lambda piece: first_few([_slice_port(p) for p in items(piece, "ports")]) or UNSET,
+        lambda one: first_few([a for e in items(one, "endpoints") for a in items(e, "addresses")]) or UNSET,
+        born,
+    ),
     "ingresses.networking.k8s.io": row(
         ("spec.ingressClassName", NONE), _hosts, load_balancer_addresses,
         lambda obj: "80, 443" if items(obj, "spec.tls") else "80", born,

@@ -16,6 +16,7 @@ from ktui.kube.tables.object_fields import (
     dig,
     items,
     joined,
+    pair,
     row,
     text,
 )
@@ -41,11 +42,6 @@ def _phase(obj: Obj) -> str:
     return "Terminating" if deleting(obj) else str(dig(obj, "status.phase", ""))
 
 
-def _claim(volume: Obj) -> str:
-    claim = dig(volume, "spec.claimRef")
-    return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
-
-
 def _modes(path: str) -> Callable[[Obj], str]:
     return lambda obj: access_modes(items(obj, path))
 
@@ -63,7 +59,8 @@ _ATTRIBUTES, _MODE = ("spec.volumeAttributesClassName", UNSET), ("spec.volumeMod
 PRINTERS = {
     "persistentvolumes": row(
         text("spec.capacity.storage", "0"), _modes("spec.accessModes"),
-        "spec.persistentVolumeReclaimPolicy", _phase, _claim, _storage_class, _ATTRIBUTES,
+        "spec.persistentVolumeReclaimPolicy", _phase,
+        pair("spec.claimRef", "namespace", "name", ""), _storage_class, _ATTRIBUTES,
         "status.reason", born, _MODE,
     ),
     "persistentvolumeclaims": row(

@@ -21,21 +21,12 @@ from ktui.kube.tables.object_fields import (
     human_duration,
     items,
     labels,
+    pair,
     row,
     selector,
     text,
     unix_time,
 )
-
-
-def _suspended(job: Obj) -> str:
-    suspend = dig(job, "spec.suspend")
-    return UNSET if suspend is None else str(suspend)
-
-
-def _last_schedule(job: Obj) -> Age | str:
-    last = dig(job, "status.lastScheduleTime")
-    return age(last) if last else NONE
 
 
 def _status(job: Obj) -> str:
@@ -81,33 +72,22 @@ def _owner(reference: Obj) -> str:
     return f"{kind.lower()}/{reference.get('name', '')}"
 
 
-def _reference(autoscaler: Obj) -> str:
-    target = dig(autoscaler, "spec.scaleTargetRef", {})
-    return f"{target.get('kind', '')}/{target.get('name', '')}"
-
-
 def _targets(autoscaler: Obj) -> str:
-    specs = items(autoscaler, "spec.metrics") or _v1_metrics(autoscaler)
+    wanted = _cpu("target", dig(autoscaler, "spec.targetCPUUtilizationPercentage"))
+    specs = items(autoscaler, "spec.metrics") or wanted
     if not specs:
         return NONE
-    statuses = items(autoscaler, "status.currentMetrics") or _v1_current(autoscaler)
+    current = _cpu("current", dig(autoscaler, "status.currentCPUUtilizationPercentage"))
+    statuses = items(autoscaler, "status.currentMetrics") or current
     texts = [_metric(spec, statuses[i] if i < len(statuses) else {}) for i, spec in enumerate(specs)]
     shown = ", ".join(texts[:2])
     return f"{shown} + {len(texts) - 2} more..." if len(texts) > 2 else shown
 
 
-def _v1_metrics(autoscaler: Obj) -> list[Any]:
-    percent = dig(autoscaler, "spec.targetCPUUtilizationPercentage")
-    return [] if percent is None else [_cpu("target", percent)]
-
-
-def _v1_current(autoscaler: Obj) -> list[Any]:
-    percent = dig(autoscaler, "status.currentCPUUtilizationPercentage")
-    return [] if percent is None else [_cpu("current", percent)]
-
-
-def _cpu(side: str, percent: int) -> Obj:
-    return {"type": "Resource", "resource": {"name": "cpu", side: {"averageUtilization": percent}}}
+def _cpu(side: str, percent: int | None) -> list[Any]:
+    """Return the metric of v1, which has only that of the CPU; [] if it is not set."""
+    metric = {"type": "Resource", "resource": {"name": "cpu", side: {"averageUtilization": percent}}}
+    return [] if percent is None else [metric]
 
 
 def _metric(spec: Obj, status: Obj) -> str:
@@ -158,7 +138,8 @@ _REPLICAS: tuple[Cell, ...] = (
 )
 PRINTERS = {
     "cronjobs.batch": row(
-        "spec.schedule", ("spec.timeZone", NONE), _suspended, count("status.active"), _last_schedule,
+        "spec.schedule", ("spec.timeZone", NONE), text("spec.suspend", UNSET), count("status.active"),
+        lambda job: age(last) if (last := dig(job, "status.lastScheduleTime")) else NONE,
         born, *containers("spec.jobTemplate.spec.template"), selector("spec.jobTemplate.spec.selector"),
     ),
     "jobs.batch": row(_status, _completions, _duration, born, *_CONTAINERS, _SELECTOR),
@@ -181,7 +162,8 @@ PRINTERS = {
         ("status.disruptionsAllowed", 0), born,
     ),
     "horizontalpodautoscalers.autoscaling": row(
-        _reference, _targets, text("spec.minReplicas", UNSET), ("spec.maxReplicas", 0),
+        pair("spec.scaleTargetRef", "kind", "name", "/"), _targets, text("spec.minReplicas", UNSET),
+        ("spec.maxReplicas", 0),
         ("status.currentReplicas", 0), born,
     ),
 }  # fmt: skip
