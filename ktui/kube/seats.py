@@ -7,7 +7,7 @@ wrote them, before the server sets defaults.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ktui.kube.listoptions import ListOptions
@@ -168,10 +168,7 @@ def watch_seats(
     legacy = behaviour.minor >= 35 and send_initial_events is None and resource_version in ("", "0")
     if not (streaming or legacy):
         return 1
-    from_cache = ListWork(
-        work.objects, work.average_bytes, work.limit, True, work.selectors, work.single, stale=work.stale
-    )
-    return list_seats(behaviour, from_cache, priority_level_max)
+    return list_seats(behaviour, replace(work, from_cache=True), priority_level_max)
 
 
 # Objects: enough to reach every cap, small enough for an int64.
@@ -180,8 +177,7 @@ _MANY = 10**9
 
 def list_seat_range(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> SeatRange:
     """Return the seats of the LIST over an empty resource and over a huge one with large objects."""
-    few, many = (list_seats(behaviour, _sized(work, n, 0), priority_level_max) for n in (0, _MANY))
-    return SeatRange(few, many)
+    return SeatRange(*(list_seats(behaviour, sized, priority_level_max) for sized in _few_and_many(work)))
 
 
 def watch_seat_range(
@@ -192,10 +188,9 @@ def watch_seat_range(
     priority_level_max: int | None = None,
 ) -> SeatRange:
     """Return the seats of the WATCH over an empty resource and over a huge one with large objects."""
-    options = resource_version, send_initial_events
-    few, many = (watch_seats(behaviour, _sized(work, n, 0), *options, priority_level_max) for n in (0, _MANY))
-    return SeatRange(few, many)
+    options = resource_version, send_initial_events, priority_level_max
+    return SeatRange(*(watch_seats(behaviour, sized, *options) for sized in _few_and_many(work)))
 
 
-def _sized(work: ListWork, objects: int, average_bytes: int) -> ListWork:
-    return ListWork(objects, average_bytes, work.limit, work.from_cache, work.selectors, work.single)
+def _few_and_many(work: ListWork) -> list[ListWork]:
+    return [replace(work, objects=objects, average_bytes=0, stale=False) for objects in (0, _MANY)]

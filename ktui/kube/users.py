@@ -45,7 +45,6 @@ def requester_of(
 
 
 def service_account_groups(namespace: str) -> list[str]:
-    """Return the groups of the service accounts of a namespace."""
     return [SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}"]
 
 

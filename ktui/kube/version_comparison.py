@@ -32,7 +32,6 @@ class Outcome:
     streamed: bool
 
     def differs(self, other: Outcome) -> frozenset[str]:
-        """Names of the aspects that differ."""
         return frozenset(name for name in ASPECTS if getattr(self, name) != getattr(other, name))
 
 

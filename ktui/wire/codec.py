@@ -212,7 +212,7 @@ class Codec:
 
     def _other(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
         if raw.startswith(b"{"):
-            return json_object(raw, rv, api_version, bare=_is_built_in if item else _never)
+            return json_object(raw, rv, api_version, bare=_is_built_in if item else None)
         raise CodecError(open_value(raw).reason)
 
 
@@ -222,10 +222,6 @@ def _members(kind: StoredKind, message: bytes) -> bytes:
 
 def _is_built_in(api_version: str, kind: str) -> bool:
     return message_of(api_version, kind) is not None
-
-
-def _never(_api_version: str, _kind: str) -> bool:
-    return False
 
 
 def _reason(error: Exception) -> CodecError:

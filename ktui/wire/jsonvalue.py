@@ -39,7 +39,7 @@ def json_object(
     rv: bytes | None,
     api_version: str | None = None,
     *,
-    bare: Callable[[str, str], bool] = lambda _api_version, _kind: False,
+    bare: Callable[[str, str], bool] | None = None,
 ) -> bytes:
     """Return a stored JSON object with its resourceVersion, as `api_version` if given.
 
@@ -59,7 +59,7 @@ def json_object(
     if rv is not None:
         built_in = message_of(_string(members, "apiVersion"), kind) is not None
         members["metadata"] = _with_resource_version(members.get("metadata"), rv, built_in)
-    if bare(_string(members, "apiVersion"), kind):
+    if bare is not None and bare(_string(members, "apiVersion"), kind):
         members.pop("apiVersion")
         members.pop("kind")
     return escaped(_compact(members))  # names of members were decoded

@@ -30,26 +30,20 @@ _DAY = 86400
 
 def time(data: bytes) -> bytes:
     """metav1.Time: RFC 3339 in UTC, whole seconds."""
-    if not data:
-        return NULL
-    seconds, nanos = _seconds_and_nanos(data)
-    if seconds == ZERO_TIME_SECONDS and not nanos:
-        return NULL
-    return f'"{_civil(seconds)}Z"'.encode()
+    found = _seconds_and_nanos(data)
+    return f'"{_civil(found[0])}Z"'.encode() if found else NULL
 
 
 def microtime(data: bytes) -> bytes:
     """metav1.MicroTime: RFC 3339 in UTC, always six digits, truncated."""
+    found = _seconds_and_nanos(data)
+    return f'"{_civil(found[0])}.{found[1] // 1000:06d}Z"'.encode() if found else NULL
+
+
+def _seconds_and_nanos(data: bytes) -> tuple[int, int] | None:
+    """Return Unix seconds, and 0 to 999,999,999 nanoseconds; None for Go's zero time."""
     if not data:
-        return NULL
-    seconds, nanos = _seconds_and_nanos(data)
-    if seconds == ZERO_TIME_SECONDS and not nanos:
-        return NULL
-    return f'"{_civil(seconds)}.{nanos // 1000:06d}Z"'.encode()
-
-
-def _seconds_and_nanos(data: bytes) -> tuple[int, int]:
-    """Return Unix seconds, and 0 to 999,999,999 nanoseconds."""
+        return None
     seconds = nanos = 0
     for number, _, value in walk(data):
         if number == 1 and isinstance(value, int):
@@ -57,7 +51,8 @@ def _seconds_and_nanos(data: bytes) -> tuple[int, int]:
         elif number == 2 and isinstance(value, int):
             nanos = signed32(value)
     carry, nanos = divmod(nanos, 1_000_000_000)
-    return seconds + carry, nanos
+    seconds += carry
+    return None if seconds == ZERO_TIME_SECONDS and not nanos else (seconds, nanos)
 
 
 def _civil(seconds: int) -> str:

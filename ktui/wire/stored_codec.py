@@ -123,7 +123,6 @@ class StoredCodec(Codec):
 
     @staticmethod
     def knows(api_version: str, kind: str) -> bool:
-        """Return True if there is a message for the kind."""
         return message_of(api_version, kind) is not None
 
     def unknown_fields(self, obj: dict[str, Any], api_version: str, kind: str) -> list[str]:

@@ -28,16 +28,13 @@ def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
             accepted[member] = value
         else:
             conflict = conflict or (reason, f'"{clash}" is already in use')
-    for member in ("categories",):
-        if names.get(member):
-            accepted[member] = names[member]
+    if names.get("categories"):
+        accepted["categories"] = names["categories"]
     status["acceptedNames"] = accepted
     if conflict:
         set_condition(definition, "NamesAccepted", "False", *conflict)
-        established = any(c["type"] == "Established" for c in definition["status"]["conditions"])
-        if not established:
-            why = "not all names are accepted"
-            set_condition(definition, "Established", "False", "NotAccepted", why)
+        if not any(c["type"] == "Established" for c in definition["status"]["conditions"]):
+            set_condition(definition, "Established", "False", "NotAccepted", "not all names are accepted")
         return
     set_condition(definition, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
     why = "the initial names have been accepted"

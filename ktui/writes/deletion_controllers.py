@@ -165,7 +165,6 @@ class DependentsController(DeletionController):
 
 
 def _without_owner(uid: str, old: Obj) -> Obj:
-    """The object without its reference to the owner."""
     metadata = dict(metadata_of(old))
     references = metadata.get("ownerReferences") or []
     metadata["ownerReferences"] = [reference for reference in references if reference.get("uid") != uid]

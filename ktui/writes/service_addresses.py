@@ -57,7 +57,6 @@ class ServiceRange:
         return 0 if self.size < 16 else min(max(16, self.size // 16), 256)
 
     def at(self, offset: int) -> str:
-        """Return the address at an offset from 0."""
         return str(self._network[offset + 1])
 
     def check(self, address: str) -> None:
@@ -122,7 +121,6 @@ class Addresses:
         raise Unavailable("range is full")
 
     async def free(self, address: str) -> None:
-        """Release an address, if it is reserved."""
         with ignoring_not_found():
             await self._store.delete(None, address)
 

@@ -78,7 +78,6 @@ def context_of(
     touched: Obj | None = None,
     apply: Apply | None = None,
 ) -> UpdateContext:
-    """Return the context of an update of the object in the path."""
     info, manager = call.info, options.field_manager
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
     key = server.cacher(resource).store.prefix + path

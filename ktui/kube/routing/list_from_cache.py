@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ktui.kube import status
 from ktui.kube.routing.list_case import ListCase, Reasons, not_ready_error
 from ktui.kube.routing.list_from_etcd import from_etcd
@@ -130,32 +132,17 @@ def snapshot(case: ListCase, n: int, reason: str) -> Plan:
 
 
 def _served(
-    case: ListCase,
-    reasons: Reasons,
-    *,
-    consistency: Consistency,
-    behind: bool,
-    list_revision: ListRevision,
-    etcd_ops: tuple[EtcdOp, ...] = (),
-    fallback: Fallback = Fallback.NONE,
-    source: Source = Source.CACHE,
-    revision: int = 0,
-    minimum: int = 0,
+    case: ListCase, reasons: Reasons, *, behind: bool, source: Source = Source.CACHE, **fields: Any
 ) -> Plan:
     return Plan(
         source,
         _after_waiting(case, reasons),
         case.trace.steps,
-        etcd_ops,
         wait=Wait.of(ready=case.waited, fresh=behind),
-        revision=revision,
-        minimum=minimum,
         limit=case.limit,
         # In every version the cache ignores the limit if resourceVersion is 0, with a token as well.
         limit_honoured=(not case.zero) if case.limited else None,
-        consistency=consistency,
-        list_revision=list_revision,
-        fallback=fallback,
+        **fields,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ktui.kube import status
 from ktui.kube.listoptions import ListOptions, validate_list, validate_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
@@ -46,15 +48,7 @@ class WatchCase:
         self, source: Source, *reasons: str, after: int = 0, fresh: bool = False, probe: bool = False
     ) -> Plan:
         """Return a plan with only the events after a revision (0: from now on)."""
-        return Plan(
-            source,
-            self._reasons(reasons),
-            self.trace.steps,
-            (EtcdOp.PROBE,) if probe else (),
-            wait=Wait.of(ready=self.waited, fresh=fresh),
-            revision=after,
-            initial_events_defaulted=self.defaulted,
-        )
+        return self._plan(source, reasons, fresh, etcd_ops=_PROBES[probe], revision=after)
 
     def lists_first(
         self, source: Source, *reasons: str, minimum: int = 0, fresh: bool = False, probe: bool = False
@@ -64,47 +58,30 @@ class WatchCase:
         With sendInitialEvents a bookmark is sent between them.
         """
         ends = self.initial is True and self.parameters.bookmarks
-        return Plan(
-            source,
-            self._reasons((*reasons, "w.bookmark_end") if ends else reasons),
-            self.trace.steps,
-            (EtcdOp.PROBE,) if probe else (),
-            wait=Wait.of(ready=self.waited, fresh=fresh),
-            minimum=minimum,
-            initial_events=True,
-            end_bookmark=ends,
-            initial_events_defaulted=self.defaulted,
-        )
+        reasons = (*reasons, "w.bookmark_end") if ends else reasons
+        first = {"minimum": minimum, "initial_events": True, "end_bookmark": ends}
+        return self._plan(source, reasons, fresh, etcd_ops=_PROBES[probe], **first)
 
     def rejects(self, reason: str, error: StatusError) -> Plan:
         """Return a plan that answers the request with an error."""
-        return self._fails(Source.NONE, (reason,), error, in_stream=False)
+        return self._plan(Source.NONE, (reason,), error=error)
 
     def breaks(self, source: Source, *reasons: str, error: StatusError, fresh: bool = False) -> Plan:
         """Return a plan that accepts the watch (200) and sends this ERROR as its only event."""
-        return self._fails(source, reasons, error, in_stream=True, fresh=fresh)
+        return self._plan(source, reasons, fresh, error=error, in_stream=True)
 
-    def _fails(
-        self,
-        source: Source,
-        reasons: tuple[str, ...],
-        error: StatusError,
-        *,
-        in_stream: bool,
-        fresh: bool = False,
-    ) -> Plan:
+    def _plan(self, source: Source, reasons: tuple[str, ...], fresh: bool = False, **fields: Any) -> Plan:
         return Plan(
             source,
-            self._reasons(reasons),
+            ("w.notready_wait", *reasons) if self.waited else reasons,
             self.trace.steps,
             wait=Wait.of(ready=self.waited, fresh=fresh),
             initial_events_defaulted=self.defaulted,
-            error=error,
-            in_stream=in_stream,
+            **fields,
         )
 
-    def _reasons(self, reasons: tuple[str, ...]) -> tuple[str, ...]:
-        return ("w.notready_wait", *reasons) if self.waited else reasons
+
+_PROBES = {True: (EtcdOp.PROBE,), False: ()}
 
 
 def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> Plan:

@@ -13,7 +13,6 @@ _POD_LEVEL = ("cpu", "memory")
 
 
 def containers_of(spec: Obj) -> Iterator[Obj]:
-    """Yield containers, then init containers."""
     yield from spec.get("containers") or []
     yield from spec.get("initContainers") or []
 

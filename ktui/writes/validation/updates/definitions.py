@@ -84,7 +84,6 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
 
 
 def is_true(definition: Obj, condition: str) -> bool:
-    """Return True if the definition has this condition."""
     conditions = (definition.get("status") or {}).get("conditions") or []
     return any(c.get("type") == condition and c.get("status") == "True" for c in conditions)
 

@@ -117,14 +117,17 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     errors = _deadline_alone(wanted) + _padded_images(wanted)
     for name in ("containers", "initContainers"):
-        found, stop = _containers(was.get(name) or [], wanted.get(name) or [], f"spec.{name}")
-        errors += found
-        if stop:
+        containers = wanted.get(name) or []
+        if len(was.get(name) or []) != len(containers):
+            return [*errors, forbidden(f"spec.{name}", "pod updates may not add or remove containers")]
+        for index, container in enumerate(containers):
+            image, field = container.get("image") or "", f"spec.{name}[{index}].image"
+            errors += [*([] if image else [required(field)]), *_padded(image, field)]
+    before, seconds = was.get("activeDeadlineSeconds"), wanted.get("activeDeadlineSeconds")
+    if fault := _deadline_fault(before, seconds):
+        errors.append(invalid(_DEADLINE, seconds, fault))
+        if seconds is not None:
             return errors
-    found, stop = _deadline(was.get("activeDeadlineSeconds"), wanted.get("activeDeadlineSeconds"))
-    errors += found
-    if stop:
-        return errors
     errors += _tolerations(was.get("tolerations") or [], wanted.get("tolerations") or [])
     errors += gate_errors(was, wanted)
     munged = _munged(was, wanted)
@@ -154,17 +157,6 @@ def _padded(image: str, field: str) -> list[FieldError]:
     )
 
 
-def _containers(old: list[Obj], new: list[Obj], field: str) -> tuple[list[FieldError], bool]:
-    if len(old) != len(new):
-        return [forbidden(field, "pod updates may not add or remove containers")], True
-    errors: list[FieldError] = []
-    for index, container in enumerate(new):
-        image = container.get("image") or ""
-        errors += [] if image else [required(f"{field}[{index}].image")]
-        errors += _padded(image, f"{field}[{index}].image")
-    return errors, False
-
-
 def _deadline_alone(spec: Obj) -> list[FieldError]:
     """Return the errors by the rule for a new pod."""
     seconds = spec.get("activeDeadlineSeconds")
@@ -173,16 +165,13 @@ def _deadline_alone(spec: Obj) -> list[FieldError]:
     return [invalid(_DEADLINE, seconds, _between(1))]
 
 
-def _deadline(old: int | None, new: int | None) -> tuple[list[FieldError], bool]:
+def _deadline_fault(old: int | None, new: int | None) -> str:
     """The deadline can be set once, and shortened."""
     if new is None:
-        why = "must not update from a positive integer to nil value"
-        return [] if old is None else [invalid(_DEADLINE, None, why)], False
+        return "" if old is None else "must not update from a positive integer to nil value"
     if not 0 <= new <= MAX_INT32:
-        return [invalid(_DEADLINE, new, _between(0))], True
-    if old is not None and old < new:
-        return [invalid(_DEADLINE, new, "must be less than or equal to previous value")], True
-    return [], False
+        return _between(0)
+    return "must be less than or equal to previous value" if old is not None and old < new else ""
 
 
 def _between(least: int) -> str:
