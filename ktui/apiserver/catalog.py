@@ -12,7 +12,6 @@ from ktui.cacher.cachers import Registry
 from ktui.cacher.watch_events import OutEvent
 from ktui.kube.crd import resources_of
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable, builtin
-from ktui.kube.scale import ScalePaths, paths_of
 from ktui.storage.objects import StoredObject
 from ktui.supervision import stop
 
@@ -65,13 +64,6 @@ class Catalog:
         if len(resource.versions) <= 1:
             return resource
         return self.table.find(resource.group, resource.versions[0], resource.resource) or resource
-
-    def scale_paths(self, resource: Resource) -> ScalePaths:
-        """Return the paths of a custom resource's scale subresource."""
-        definition = self._definitions.get(f"{resource.resource}.{resource.group}", {})
-        versions = (definition.get("spec") or {}).get("versions") or []
-        version: dict[str, Any] = next((v for v in versions if v.get("name") == resource.version), {})
-        return paths_of((version.get("subresources") or {}).get("scale") or {})
 
     async def _replace(self, objects: Sequence[StoredObject], rv: int) -> None:
         self._definitions = {obj.name: _tree(obj) for obj in objects}

@@ -83,6 +83,7 @@ def _resource(
         list_kind=names.get("listKind") or f"{kind}List",
         deprecation=_deprecation(spec, version),
         schemas=schemas,
+        scale=_shared(spec, version, "subresources", {}).get("scale") or {},
     )
 
 

@@ -70,11 +70,23 @@ def required(field: str, detail: str = "") -> FieldError:
 def invalid(field: str, value: Any, detail: str) -> FieldError:
     """Return the error for a value that violates a rule: a text as Go's `%q`, anything else as JSON."""
     shown = quote(value) if isinstance(value, str) else _json(value)
-    return FieldError(field, "FieldValueInvalid", f"Invalid value: {shown}: {detail}")
+    return FieldError(
+        field, "FieldValueInvalid", f"Invalid value: {shown}" + (f": {detail}" if detail else "")
+    )
 
 
-def not_supported(field: str, value: str | list[str], supported: Iterable[str]) -> FieldError:
-    """Return the error for a string outside a fixed set, or for a list that holds such a string."""
+def unfit(field: str, detail: str) -> FieldError:
+    """Return the error for a value that violates a rule and is not shown (upstream: OmitValueType)."""
+    return FieldError(field, "FieldValueInvalid", f"Invalid value: {detail}")
+
+
+def too_many(field: str, count: int, most: int) -> FieldError:
+    """Return the error for a list of more than `most` items."""
+    return FieldError(field, "FieldValueTooMany", f"Too many: {count}: must have at most {most} items")
+
+
+def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
+    """Return the error for a text outside a fixed set, or for a value that holds such a text."""
     shown = quote(value) if isinstance(value, str) else _json(value)
     choices = ", ".join(map(quote, supported))
     return FieldError(

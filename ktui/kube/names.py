@@ -8,6 +8,7 @@ _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = f"({_QUALIFIED})?"
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_WILDCARD = rf"\*\.{_SUBDOMAIN}"
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _QUALIFIED_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', "
@@ -62,6 +63,17 @@ def subdomain_faults(name: str, unit: str = "characters") -> list[str]:
     if not re.fullmatch(_SUBDOMAIN, name):
         faults.append(_with_pattern(_SUBDOMAIN_RULE, _SUBDOMAIN, "example.com"))
     return faults
+
+
+def wildcard_faults(name: str) -> list[str]:
+    """Return what is wrong with a host that has a wildcard; [] if it is valid."""
+    if re.fullmatch(_WILDCARD, name):
+        return []
+    rule = (
+        "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must "
+        "consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character"
+    )
+    return [_with_pattern(rule, _WILDCARD, "*.example.com")]
 
 
 def dns_label_faults(name: str) -> list[str]:

@@ -48,7 +48,8 @@ class Resource:
     for kinds that are never stored (reviews, bindings). `storage_version` is the apiVersion in which objects
     are stored. `gated` kinds are off unless a feature gate or --runtime-config enables them: readable if etcd
     holds them, absent from discovery. `deprecation` is the warning added to every answer. `schemas` has a
-    custom resource's structural schemas by version (of all versions; empty if nothing is pruned).
+    custom resource's structural schemas by version (of all versions; empty if nothing is pruned), `scale` the
+    paths of its scale subresource as its definition has them.
 
     `id` is the name in telemetry, on screens and on the command line: `pods`, `leases.coordination.k8s.io`;
     `api_version` is `v1`, `apps/v1`. `stored`: etcd holds objects of it; `served_as_stored`: in the served
@@ -76,6 +77,7 @@ class Resource:
     gated: bool = False
     deprecation: str = ""
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    scale: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     id: str = field(init=False, compare=False, repr=False)
     api_version: str = field(init=False, compare=False, repr=False)
     stored: bool = field(init=False, compare=False, repr=False)

@@ -76,10 +76,10 @@ def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
     return new
 
 
-def replicas_of(scale: Obj, name: str) -> int:
-    """Return the replicas that a Scale requests; raise StatusError 422 for a negative number."""
+def replicas_of(scale: Obj, name: str, paths: ScalePaths = BUILTIN_PATHS) -> int:
+    """Return the replicas that a Scale requests; StatusError 422 if a built-in kind cannot have them."""
     replicas: int = (scale.get("spec") or {}).get("replicas") or 0
-    if replicas < 0:
+    if replicas < 0 and not paths.custom:
         raise _negative(name, replicas)
     return replicas
 
@@ -106,31 +106,33 @@ def _negative(name: str, replicas: int) -> StatusError:
 
 
 def _number(obj: Obj, path: str, paths: ScalePaths) -> Any:
-    value = _value(obj, path)
-    if paths.custom and value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise _other_type(path, value, "int64")
+    value = value_at(obj, path)
+    if paths.custom and value is not None and (fault := type_fault(path, value, int)):
+        raise bare_error(fault)
     return value
 
 
 def _selector(obj: Obj, paths: ScalePaths) -> str:
-    value = _value(obj, paths.selector) if paths.selector else None
-    if paths.custom and value is not None and not isinstance(value, str):
-        raise _other_type(paths.selector, value, "string")
+    value = value_at(obj, paths.selector) if paths.selector else None
+    if paths.custom and value is not None and (fault := type_fault(paths.selector, value, str)):
+        raise bare_error(fault)
     return selector_text(value)
 
 
-def _other_type(path: str, value: Any, expected: str) -> StatusError:
-    """Return the error of unstructured.NestedString and NestedInt64 for a value of another type."""
-    return bare_error(
-        f"{path} accessor error: {go_value(value)} is of the type {go_type(value)}, expected {expected}"
-    )
+def type_fault(path: str, value: Any, wanted: type) -> str:
+    """Return the error of NestedInt64 (`int`) or NestedString (`str`), "" for a value of that type."""
+    if type(value) is wanted:
+        return ""
+    expected = {int: "int64", str: "string"}[wanted]
+    return f"{path} accessor error: {go_value(value)} is of the type {go_type(value)}, expected {expected}"
 
 
 def _names(path: str) -> list[str]:
     return path.removeprefix(".").split(".")
 
 
-def _value(obj: Obj, path: str) -> Any:
+def value_at(obj: Obj, path: str) -> Any:
+    """Return the value at a path like `.spec.replicas`, None if it is missing."""
     value: Any = obj
     for name in _names(path):
         if not isinstance(value, dict):

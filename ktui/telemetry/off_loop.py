@@ -15,14 +15,17 @@ from ktui.telemetry.large_work import LARGE_WORK
 from ktui.telemetry.meter import current_meter, yield_to_loop
 
 LONGEST_PAUSE = 10.0  # seconds after which young objects are collected during a pause
-MOST_YOUNG = 100_000  # objects, whose collection takes some 20 ms; with large trees in use there are more
+MOST_YOUNG = 20_000  # objects, whose collection takes some 4 ms; with large trees in use there are more
 
 
 class CollectorPause:
     """Pauses Python's garbage collector while at least one caller uses large trees. Only for the event loop.
 
     Each pass over a tree of 100,000 objects and lists stops the process for tens of milliseconds, and finds
-    nothing: such trees have no cycles, and are freed with the last reference.
+    nothing: such trees have no cycles, and are freed with the last reference. Some of them are still there
+    when the pause ends, and the first pass after it would visit them. So what a pause leaves is set aside
+    (`gc.freeze`, which visits nothing): it is freed as before, and no pass visits it. Cycles among it, of
+    other requests meanwhile, are kept until `tidy_when_quiet` looks through what is set aside.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -31,11 +34,12 @@ class CollectorPause:
         self._since = 0.0
 
     def begin(self) -> None:
-        """Begin a pause; during a long one, young objects are collected every LONGEST_PAUSE seconds.
+        """Begin a pause, after a pass over the few objects that are young.
 
-        If there are many, they wait for a moment with fewer, or for the end of the pause.
+        During a long pause there is such a pass every LONGEST_PAUSE seconds, at a moment with few of them.
         """
         if not self._holders:
+            gc.collect(0)
             gc.disable()
             self._since = self._clock()
         elif self._clock() - self._since > LONGEST_PAUSE and gc.get_count()[0] < MOST_YOUNG:
@@ -46,6 +50,7 @@ class CollectorPause:
     def end(self) -> None:
         self._holders -= 1
         if not self._holders:
+            gc.freeze()
             gc.enable()
 
 

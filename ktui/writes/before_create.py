@@ -86,7 +86,7 @@ def generate_selector(job: Obj, minor: int) -> None:
     metadata = metadata_of(job)
     labels = metadata_of(spec.setdefault("template", {})).setdefault("labels", {})
     for label, member in generated_labels(minor).items():
-        labels.setdefault(label, metadata[member])
+        labels.setdefault(label, metadata.get(member, ""))
     selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
     own = "batch.kubernetes.io/controller-uid" if minor >= 27 else "controller-uid"
     selector.setdefault(own, metadata["uid"])

@@ -28,7 +28,7 @@ from ktui.writes.objectmeta import (
 from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import change_errors, has_changed, object_errors, status_errors
+from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
 
 # Metadata that only the server sets; values from clients are ignored.
@@ -176,7 +176,7 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         spec = new.setdefault("spec", {})
         pods.settled(old.get("spec") or {}, spec)
         tolerate(spec)
-    return object_errors(new, resource), change_errors(old, new, resource)
+    return changed_errors(old, new, resource), change_errors(old, new, resource)
 
 
 def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:

@@ -23,7 +23,7 @@ from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
-from ktui.writes.admission.mutation import admit_pod, changes, outline, set_classes
+from ktui.writes.admission.mutation import admit_pod, changes, check_overhead, outline, set_classes
 from ktui.writes.admission.quotas import QUOTAS, charge_quotas
 from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_account
@@ -46,8 +46,7 @@ from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, ti
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.service_allocation import allocating
 from ktui.writes.strategies import STATUS_CREATED
-from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import object_warnings, validate_new
+from ktui.writes.validation.objects import new_errors, object_warnings
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -161,15 +160,14 @@ async def _limits(server: Server, call: Call, resource: Resource, obj: Obj) -> L
         for each in limits:
             await compute(set_defaults, obj, each)
         if SERVICE_ACCOUNT not in off:
-            name = call.sent.get("name") or call.sent.get("generateName") or metadata_of(obj)["name"]
+            name = call.sent.get("name") or call.sent.get("generateName") or metadata_of(obj).get("name", "")
             await admit_account(server, resource, namespace, str(name), obj)
     return limits
 
 
 def _tracked(new: Creation, obj: Obj) -> Obj:
-    """Return the typed object, with valid metadata and its managed fields."""
+    """Return the typed object with its managed fields."""
     resource = new.resource
-    validate_metadata(obj, resource, custom_errors(obj, resource) if resource.custom else [])
     metadata_of(obj).pop("managedFields", None)
     keep_empty_lists(obj, new.obj)
     if new.apply is not None:
@@ -185,7 +183,9 @@ def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj |
         admit_pod(obj, node, call.behaviour.minor)
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
-    validate_new(obj, resource, call.behaviour.minor)
+    validate_metadata(obj, resource, new_errors(obj, resource, call.behaviour.minor))
+    if resource.id == "pods":
+        check_overhead(obj)
     warn(call, list(unenforced(resource, obj, counts_quotas=server.services.counts_quotas)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)

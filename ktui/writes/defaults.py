@@ -56,6 +56,14 @@ _CONTAINER: Table = (
     ("lifecycle.postStart", _HTTP),
     ("lifecycle.preStop", _HTTP),
 )
+
+
+def _some_source(volume: Obj) -> None:
+    """Make a volume without a source an empty directory."""
+    if all(value is None for name, value in volume.items() if name != "name"):
+        volume["emptyDir"] = {}
+
+
 _VOLUME = (
     ("secret.defaultMode", 0o644),
     ("configMap.defaultMode", 0o644),
@@ -68,6 +76,10 @@ _VOLUME = (
     ("image", _pulled("reference", "pullPolicy")),
     ("iscsi.iscsiInterface", "default"),
     ("ephemeral.volumeClaimTemplate.spec!.volumeMode", "Filesystem"),
+    ("rbd", members(pool=Unset("rbd"), user=Unset("admin"), keyring=Unset("/etc/ceph/keyring"))),
+    ("azureDisk", members(cachingMode="ReadWrite", kind="Shared", fsType="ext4", readOnly=False)),
+    ("scaleIO", members(storageMode=Unset("ThinProvisioned"), fsType=Unset("xfs"))),
+    ("", _some_source),
 )
 
 

@@ -208,7 +208,7 @@ _NAME_RULES = {
 # Kinds whose rules for an update validate the whole object again, as a new one,
 VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
 # and kinds that report immutable fields first.
-FIXED_FIRST = frozenset({"configmaps", "secrets", "services"})
+FIXED_FIRST = frozenset({"configmaps", "daemonsets", "secrets", "services"})
 
 
 def validate_metadata(

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ktui.apiserver.http.request import Request
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, not_supported, too_long
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid,
+    invalid_object,
+    not_supported,
+    required,
+    too_long,
+)
 from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.json_trees import Obj
 from ktui.kube.status import bad_request
@@ -41,6 +49,8 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
         errors.append(too_long("fieldManager", MAX_MANAGER))
     # Each error quotes the whole name: if that is too long, one error is enough.
     errors += islice(_unprintable(manager), MAX_MANAGER if len(manager) <= MAX_MANAGER else 1)
+    if applies and not manager:
+        errors.append(required("fieldManager", "is required for apply patch"))
     errors += _dry_run_errors(dry_run)
     validation = request.parameter("fieldValidation")
     if validation not in VALIDATIONS:

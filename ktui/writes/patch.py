@@ -8,7 +8,7 @@ from typing import Any
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
-from ktui.kube.fielderrors import invalid_object, required, within_limit
+from ktui.kube.fielderrors import within_limit
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict
@@ -37,9 +37,6 @@ from ktui.writes.update import Change, apply_change, context_of
 
 async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
     """Merge the configuration into the object, or create the object from it."""
-    if not call.request.parameter("fieldManager"):
-        error = required("fieldManager", "is required for apply patch")
-        raise invalid_object("PatchOptions", "meta.k8s.io", "", [error])
     options = write_options(call.request, "PatchOptions", applies=True)
     config = _configuration(body, resource)
     metadata = config.get("metadata")

@@ -8,10 +8,11 @@ from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
+from ktui.kube.fielderrors import invalid_object
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource, TableColumn
-from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, replicas_of, rescaled, scale_of
+from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, paths_of, replicas_of, rescaled, scale_of
 from ktui.kube.status import bad_request, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
@@ -20,6 +21,7 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.patches.patch_documents import patch_document, patch_type, patched, patched_text
+from ktui.writes.validation.custom_resources import custom_errors
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 
@@ -50,7 +52,7 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
     )
     if answer.object is None:
         raise not_found(resource, call.info.name)
-    scale = scale_of(await stored_objects.tree(server, answer.object, resource), _paths(server, resource))
+    scale = scale_of(await stored_objects.tree(server, answer.object, resource), _paths(resource))
     if form.target == "Table":
         await send_tree(server, call, PRINTED, scale, form)
     else:
@@ -86,12 +88,14 @@ async def _change(
     options: WriteOptions,
     change: Callable[[Obj], Obj],
 ) -> None:
-    paths, name = _paths(server, resource), call.info.name
+    paths, name = _paths(resource), call.info.name
 
     def rescale(old: Obj) -> Obj:
         scale = change(scale_of(old, paths))
         _check_identity(scale, old, resource, name)
-        new = rescaled(old, replicas_of(scale, name), paths)
+        new = rescaled(old, replicas_of(scale, name, paths), paths)
+        if resource.custom and (errors := custom_errors(new, resource)):
+            raise invalid_object(resource.kind, resource.group, name, errors)
         if new != old:
             metadata = metadata_of(new)
             metadata["generation"] = int(metadata.get("generation", 0)) + 1
@@ -109,8 +113,8 @@ async def _change(
     await send_other(server, call, scale_of(changed, paths), form)
 
 
-def _paths(server: Server, resource: Resource) -> ScalePaths:
-    return server.catalog.scale_paths(resource) if resource.custom else BUILTIN_PATHS
+def _paths(resource: Resource) -> ScalePaths:
+    return paths_of(resource.scale) if resource.custom else BUILTIN_PATHS
 
 
 def _check_identity(scale: Obj, old: Obj, resource: Resource, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tools.hostile.case import case
-from tools.hostile.target import MALLORY, Target
+from tools.hostile.target import ADMIN, MALLORY, Target
 
 Obj = dict[str, Any]
 Make = Callable[[], Any]
@@ -59,17 +59,31 @@ def definition(plural: str, properties: Obj, **more: Any) -> Obj:
     return named(f"{plural}.redos.com", spec=spec)
 
 
+async def defined(target: Target, body: Obj, path: str) -> None:
+    """Create a definition, and return once it is established and its resource at `path` is served."""
+    await target.create(CRDS, body)
+    query = f"watch=true&fieldSelector=metadata.name%3D{body['metadata']['name']}&timeoutSeconds=30"
+    head = f"GET {CRDS}?{query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ADMIN}\r\n\r\n"
+    reader, writer = await asyncio.open_connection("127.0.0.1", target.port, ssl=target.tls, limit=1 << 26)
+    try:
+        writer.write(head.encode())
+        async with asyncio.timeout(30):
+            while b'"type":"Established","status":"True"' not in await reader.readline():
+                target.expect(not reader.at_eof(), "the WATCH of the definition has ended")
+    finally:
+        writer.transport.abort()
+    async with asyncio.timeout(30):
+        while (await target.send("GET", path)).status != 200:  # each try is an answer of the server
+            pass
+
+
 PATTERNS = {"nested": "^(a+)+$", "counted": "[ab]*a.{900}c$", "either": "^(a|a|b)*c$"}
 WITH_PATTERNS = {name: {"type": "string", "pattern": pattern} for name, pattern in PATTERNS.items()}
 
 
 async def with_patterns(target: Target) -> None:
     listed = {"type": "array", "items": {"type": "string", "enum": [f"e{n}" for n in range(20_000)]}}
-    await target.create(CRDS, definition("evils", {**WITH_PATTERNS, "many": listed}))
-    for _ in range(100):
-        if (await target.send("GET", EVILS)).status == 200:
-            return
-        await asyncio.sleep(0.1)
+    await defined(target, definition("evils", {**WITH_PATTERNS, "many": listed}), EVILS)
 
 
 def evil(**spec: Any) -> Obj:

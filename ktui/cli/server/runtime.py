@@ -43,6 +43,7 @@ QUIET_SHARE = 0.2
 GROWN_BYTES = 8 << 20
 GARBAGE_BYTES = 128 << 20
 MOST_GARBAGE_BYTES = 1 << 30  # while it is not quiet
+SET_ASIDE = 100_000  # objects that pauses of the collector have left
 UNUSED_SECONDS = 60.0  # pieces of objects that repeat, unused for this long or twice as long, are forgotten
 _NEVER = 1 << 30
 _SCHEDSTAT = Path("/proc/self/schedstat")  # of the main thread: ns on a CPU, ns of waiting for one, turns
@@ -75,7 +76,8 @@ async def tidy_when_quiet(
 
     A full collection of garbage stops the server for about 50 microseconds for each open WATCH, and finds
     next to nothing, as requests leave no cycles. So it is made after much growth only, once the server is
-    quiet and no large tree is in use, not by Python's thresholds.
+    quiet and no large tree is in use, not by Python's thresholds. It also looks through what pauses of the
+    collector have set aside, if that is much.
 
     Transcoded pieces that nothing used for a while are forgotten, also while it is not quiet.
     """
@@ -86,7 +88,7 @@ async def tidy_when_quiet(
     before = gc.get_threshold()
     gc.set_threshold(before[0], before[1], _NEVER)
     try:
-        trimmed, collected, spent = 0, resident() or 0, cpu()
+        trimmed, collected, spent, frozen = 0, resident() or 0, cpu(), gc.get_freeze_count()
         for number in count(1):
             await pause(QUIET_SECONDS)
             if number % (UNUSED_SECONDS // QUIET_SECONDS) == 0 and await _forget_unused(age) >= GROWN_BYTES:
@@ -98,7 +100,12 @@ async def tidy_when_quiet(
                 trimmed = resident() or 0
             least = GARBAGE_BYTES if quiet else MOST_GARBAGE_BYTES
             if gc.isenabled() and (resident() or 0) >= collected + least:
-                collect()
+                if gc.get_freeze_count() >= frozen + SET_ASIDE:
+                    gc.unfreeze()
+                    collect()
+                    gc.freeze()
+                else:
+                    collect()
                 collected = resident() or 0
     finally:
         gc.set_threshold(*before)

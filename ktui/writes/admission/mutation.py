@@ -17,14 +17,8 @@ TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone
 
 
 def admit_pod(pod: Obj, node: Obj | None, minor: int) -> None:
-    """Run Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node.
-
-    Raises StatusError 403 as RuntimeClass does for an overhead that no class defines.
-    """
+    """Run Priority, DefaultTolerationSeconds and PodTopologyLabels, in place; `node` is the pod's node."""
     spec = pod.setdefault("spec", {})
-    if spec.get("overhead") and not spec.get("runtimeClassName"):
-        pods = builtin("", "pods")
-        raise forbidden(pods, str((pod.get("metadata") or {}).get("name") or ""), UNDEFINED_OVERHEAD)
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
     tolerate(spec)
@@ -33,6 +27,14 @@ def admit_pod(pod: Obj, node: Obj | None, minor: int) -> None:
     status = pod.setdefault("status", {})
     status.setdefault("phase", "Pending")
     status.setdefault("qosClass", qos_class(spec))
+
+
+def check_overhead(pod: Obj) -> None:
+    """Raise StatusError 403, as RuntimeClass does, for an overhead that no class defines."""
+    spec = pod.get("spec") or {}
+    if spec.get("overhead") and not spec.get("runtimeClassName"):
+        pods = builtin("", "pods")
+        raise forbidden(pods, str((pod.get("metadata") or {}).get("name") or ""), UNDEFINED_OVERHEAD)
 
 
 def copy_topology(pod: Obj, node: Obj, minor: int) -> None:

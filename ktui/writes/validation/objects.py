@@ -10,14 +10,26 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid, invalid_object, limited, required
+from ktui.kube.fielderrors import FieldError, invalid, limited, required
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
+from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.selectors import generated_selector_errors
-from ktui.writes.validation.updates import definitions, services
+from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.kinds import RULES, update_errors
-from ktui.writes.validation.values import cluster, flow_control, networks, pods, policies, storage, workloads
+from ktui.writes.validation.updates.services import warnings as service_warnings
+from ktui.writes.validation.values import (
+    cluster,
+    flow_control,
+    jobs,
+    networks,
+    pods,
+    policies,
+    services,
+    storage,
+    workloads,
+)
 from ktui.writes.validation.values.checks import Row, RuleTree, below, counts, table_of
 
 _WEBHOOKS = "admissionregistration.k8s.io"
@@ -28,7 +40,7 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "clusterroles.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE,
     "configmaps": cluster.CONFIG_MAP,
     "controllerrevisions.apps": cluster.REVISION,
-    "cronjobs.batch": workloads.CRON_JOB,
+    "cronjobs.batch": jobs.CRON_JOB,
     "csidrivers.storage.k8s.io": storage.CSI_DRIVER,
     definitions.ID: (("", definitions.definition_errors),),
     "daemonsets.apps": workloads.DAEMON_SET,
@@ -41,7 +53,7 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "horizontalpodautoscalers.autoscaling": policies.AUTOSCALER,
     "ingressclasses.networking.k8s.io": networks.INGRESS_CLASS,
     "ingresses.networking.k8s.io": networks.INGRESS,
-    "jobs.batch": workloads.JOB,
+    "jobs.batch": jobs.JOB,
     "leases.coordination.k8s.io": cluster.LEASE,
     "limitranges": policies.LIMIT_RANGE,
     f"mutatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
@@ -50,8 +62,8 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "persistentvolumeclaims": storage.CLAIM,
     "persistentvolumes": storage.VOLUME,
     "poddisruptionbudgets.policy": policies.BUDGET,
-    "pods": below("spec", pods.POD),
-    "podtemplates": below("template", pods.TEMPLATE),
+    "pods": pods.POD,
+    "podtemplates": (("template", pods.template_errors),),
     "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": flow_control.PRIORITY_LEVEL,
     "replicasets.apps": workloads.REPLICA_SET,
@@ -61,7 +73,7 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "roles.rbac.authorization.k8s.io": cluster.ROLE,
     "runtimeclasses.node.k8s.io": cluster.RUNTIME_CLASS,
     "secrets": cluster.SECRET,
-    "services": networks.SERVICE,
+    "services": services.SERVICE,
     "statefulsets.apps": workloads.STATEFUL_SET,
     "storageclasses.storage.k8s.io": storage.STORAGE_CLASS,
     f"validatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
@@ -89,14 +101,25 @@ def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
     return [] if resource.custom else value_errors(resource.id, obj)
 
 
-def validate_new(obj: Obj, resource: Resource, minor: int) -> None:
-    """Validate an object to be created; StatusError 422 with every cause found."""
-    errors = []
-    if resource.id == "jobs.batch":
-        errors += generated_selector_errors(obj, minor)
-    if errors := [*errors, *object_errors(obj, resource)]:
-        name = str((obj.get("metadata") or {}).get("name", ""))
-        raise invalid_object(resource.kind, resource.group, name, errors)
+def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
+    """Return the errors of an object to be created, without those of its metadata."""
+    if resource.custom:
+        return custom_errors(obj, resource)
+    generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
+    return [*generated, *object_errors(obj, resource)]
+
+
+# Fields with whose errors an object may stay that has them already.
+_TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
+
+
+def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
+    """Return the errors in an object itself that an update makes."""
+    errors = object_errors(new, resource)
+    tolerated = _TOLERATED.get(resource.id, frozenset()) & {error.field for error in errors}
+    if tolerated:
+        tolerated &= {error.field for error in object_errors(old, resource)}
+    return [error for error in errors if error.field not in tolerated]
 
 
 def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
@@ -120,7 +143,7 @@ PEM = b"-----BEGIN "
 def object_warnings(resource: str, obj: Obj) -> list[str]:
     """Return the warnings for a new or changed object; `resource` is the resource's id."""
     if resource == "services":
-        return services.warnings(obj)
+        return service_warnings(obj)
     return _tls_secret(obj) if resource == "secrets" else []
 
 
@@ -202,9 +225,7 @@ def _status(obj: Obj) -> Obj:
     return status
 
 
-_REPLICAS = table_of(
-    *_counts("replicas", *PARTS, "observedGeneration", "collisionCount"), ("status$", _parts)
-)
+_REPLICAS = table_of(*_counts("replicas", *PARTS, "observedGeneration", "collisionCount"), ("status", _parts))
 _JOB = table_of(*_counts("active", "ready", "succeeded", "failed", "terminating"))
 _TABLES = {
     "daemonsets.apps": table_of(*_counts(*DAEMONS)),

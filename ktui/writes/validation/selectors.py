@@ -59,32 +59,18 @@ def operator_errors(
         yield invalid(f"{field}.operator", operator, "not a valid selector operator")
 
 
-def workload_selector_errors(obj: Obj) -> list[FieldError]:
-    """Return the errors of the selectors of Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs."""
-    kind, spec = obj.get("kind"), obj.get("spec") or {}
-    selector = spec.get("selector")
-    if selector is None:  # upstream detects a DaemonSet's missing selector only because it does not match
-        missing = [] if kind == "DaemonSet" else [required(".spec.selector")]
-        return [*missing, *_mismatch(_template_labels(spec))]
-    errors = label_selector_errors(selector, ".spec.selector")
-    if not (selector.get("matchLabels") or selector.get("matchExpressions")) and kind != "Job":
-        owner = {"DaemonSet": "daemonset", "StatefulSet": "statefulset"}.get(str(kind), "deployment")
-        errors.append(invalid(".spec.selector", {}, f"empty selector is invalid for {owner}"))
-    if errors:
-        return errors
-    labels = _template_labels(spec)
-    return [] if _matches(selector, labels) else _mismatch(labels)
+def template_mismatch(spec: Obj) -> Iterator[FieldError]:
+    """Yield the error of a template that a workload's selector does not match; a missing one matches none.
 
-
-def controller_selector_errors(obj: Obj) -> list[FieldError]:
-    """Return the errors of a ReplicationController's selector, which is a map of labels."""
-    spec = obj.get("spec") or {}
+    A ReplicationController's selector is a map of labels.
+    """
     selector, labels = spec.get("selector"), _template_labels(spec)
-    if not selector:
-        return [required(".spec.selector")]
-    if spec.get("template") is None:
-        return [required(".spec.template")]
-    return [] if _matches({"matchLabels": selector}, labels) else _mismatch(labels)
+    if isinstance(selector, dict) and not selector.keys() & {"matchLabels", "matchExpressions"}:
+        selector = {"matchLabels": selector}
+    if selector is None or not _matches(selector, labels):
+        given = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+        shown = None if given is None else dict(sorted(given.items()))
+        yield invalid(".template.metadata.labels", shown, MISMATCH)
 
 
 def generated_labels(minor: int) -> dict[str, str]:
@@ -136,8 +122,3 @@ def _matches(selector: Obj, labels: Obj) -> bool:
         return LabelSelector(requirements_of(selector)).matches(labels)
     except ValueError:
         return True  # an operator that is reported elsewhere
-
-
-def _mismatch(labels: Obj) -> list[FieldError]:
-    shown = dict(sorted(labels.items())) or None
-    return [invalid(".spec.template.metadata.labels", shown, MISMATCH)]

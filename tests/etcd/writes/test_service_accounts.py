@@ -128,7 +128,7 @@ async def test_a_missing_account_is_403(admitting: Api) -> None:
 
 async def test_mirror_pods_have_no_account(admitting: Api) -> None:
     mirror = {"kubernetes.io/config.mirror": "x"}
-    spec = (await made(admitting, PODS, pod(annotations=mirror)))["spec"]
+    spec = (await made(admitting, PODS, pod(annotations=mirror, nodeName="n")))["spec"]
     assert "serviceAccountName" not in spec and "volumes" not in spec
     secret = [{"name": "v", "secret": {"secretName": "s"}}]
     token = [{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}}]

@@ -15,6 +15,7 @@ from ktui.cli.server.runtime import (
     MOST_GARBAGE_BYTES,
     QUIET_SECONDS,
     QUIET_SHARE,
+    SET_ASIDE,
     needed_cpu_seconds,
     tidy_when_quiet,
 )
@@ -120,6 +121,19 @@ def test_no_garbage_is_collected_while_large_trees_are_in_use():
     finally:
         COLLECTOR.end()
     assert collected == []
+
+
+def test_a_collection_looks_through_what_pauses_have_left_if_it_is_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(gc, "unfreeze", lambda: calls.append("unfreeze"))
+    monkeypatch.setattr(gc, "freeze", lambda: calls.append("freeze"))
+    for left, expected in ((SET_ASIDE - 1, []), (SET_ASIDE, ["unfreeze", "freeze"])):
+        counts = iter([1000, 1000 + left])
+        monkeypatch.setattr(gc, "get_freeze_count", lambda counts=counts: next(counts))
+        trims([(IDLE, 100 * MB), (IDLE, 100 * MB + GARBAGE_BYTES)], collected=[])
+        assert calls == expected
 
 
 def test_python_makes_no_full_collection_of_its_own_meanwhile():

@@ -11,8 +11,9 @@ from ktui.documents.jsonreader import duplicate_fields
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
 from ktui.writes.decoding.body import SentBody, Unfit, check_metadata, decode_object
+from ktui.writes.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.objects import change_errors, validate_new
+from ktui.writes.validation.objects import change_errors, new_errors
 
 from .objects import resource
 
@@ -48,7 +49,7 @@ SCHEMA = {
         ({"color": "red", "size": 1.5}, "spec.size in body must be of type integer"),
         ({"color": "red", "size": True}, 'must be of type integer: "boolean"'),
         ({"color": "red", "name": "A"}, "should match '^[a-z]+$'"),
-        ({"color": "red", "list": [True, 1]}, "spec.list in body should have at most 1 items"),
+        ({"color": "red", "list": [True, 1]}, "spec.list: Too many: 2: must have at most 1 items"),
         ({"color": "red", "list": [1]}, "spec.list[0] in body must be of type boolean"),
         ({"color": "red", "map": {"a": "x"}}, "spec.map.a in body must be of type number"),
     ],
@@ -116,7 +117,7 @@ def test_what_was_stored_without_its_defaults_is_unchanged_by_them() -> None:
 def test_containers_have_names_and_images() -> None:
     pod = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "A_b"}]}}
     with pytest.raises(StatusError) as caught:
-        validate_new(pod, resource("pods"), 36)
+        validate_metadata(pod, resource("pods"), new_errors(pod, resource("pods"), 36))
     causes = caught.value.body()["details"]["causes"]
     assert [cause["field"] for cause in causes] == ["spec.containers[0].name", "spec.containers[0].image"]
 

@@ -19,7 +19,7 @@ from ktui.wire.gotypes import unknown_fields
 from ktui.writes.decoding.body import refused_patch, strict_error, unknown_texts
 from ktui.writes.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import validate_new
+from ktui.writes.validation.objects import new_errors
 
 from .objects import resource
 
@@ -38,8 +38,7 @@ def refusal(obj: dict[str, Any], plural: str = "configmaps") -> dict[str, Any]:
     """The Status that refuses an object; AssertionError if it is too big."""
     kind = resource(plural)
     with pytest.raises(StatusError) as refused:
-        validate_new(obj, kind, 36)
-        validate_metadata(obj, kind)
+        validate_metadata(obj, kind, new_errors(obj, kind, 36))
     return bounded(refused.value)
 
 

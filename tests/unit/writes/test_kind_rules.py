@@ -43,7 +43,11 @@ SERVICE = {"name": "s", "port": {"number": 80}}
     ("path", "obj", "found"),
     [
         ("networking.k8s.io/ingresses", {"spec": {}}, "spec: Invalid value: null: either `defaultBackend`"),
-        ("networking.k8s.io/ingresses", ingress({}), f"{PATHS}[0].backend: Required value: either a service"),
+        (
+            "networking.k8s.io/ingresses",
+            ingress({}),
+            f'{PATHS}[0].backend: Invalid value: "": resource or service backend is required',
+        ),
         (
             "networking.k8s.io/ingresses",
             ingress({"service": {**SERVICE, "name": "s!"}}),
@@ -175,7 +179,7 @@ def test_the_error_of_an_object(path: str, obj: Obj, found: str) -> None:
             "autoscaling/horizontalpodautoscalers",
             {
                 "spec": {
-                    "scaleTargetRef": {"kind": "K", "name": "n"},
+                    "scaleTargetRef": {"kind": "K", "name": "n", "apiVersion": "a/v1"},
                     "maxReplicas": 2,
                     "metrics": [
                         {

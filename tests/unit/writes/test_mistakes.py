@@ -14,8 +14,8 @@ from ktui.kube.status import StatusError
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import fill_new, validate_metadata
-from ktui.writes.validation.objects import object_errors, validate_new
-from ktui.writes.validation.values.workloads import schedule_fault, time_zone
+from ktui.writes.validation.objects import new_errors, object_errors
+from ktui.writes.validation.values.schedules import schedule_fault, time_zone
 from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
 
 Obj = dict[str, Any]
@@ -56,9 +56,8 @@ def causes(kind: str, obj: Obj) -> list[tuple[str, str]]:
     set_defaults(obj)
     fill_new(obj, own, "shop" if own.namespaced else "")
     try:
-        validate_metadata(obj, own)
         prepare(obj, 36)
-        validate_new(obj, own, 36)
+        validate_metadata(obj, own, new_errors(obj, own, 36))
     except StatusError as refused:
         assert refused.code == 422
         return [(cause["field"], cause["reason"]) for cause in (refused.details or {})["causes"]]
@@ -70,6 +69,34 @@ def test_the_objects_without_a_mistake_are_valid(kind: str) -> None:
     obj = valid(kind)
     assert causes(kind, obj) == []
     assert object_errors(obj, resource(kind)) == []  # as an update sees it, with its defaults
+
+
+def test_errors_come_in_the_order_of_upstreams_functions() -> None:
+    pod = valid("Pod")
+    pod["metadata"]["labels"] = {"a": "b c"}
+    container = pod["spec"]["containers"][0]
+    container |= {"image": "", "ports": [{"containerPort": 0}], "env": [{"name": ""}]}
+    container["resources"]["requests"] = {"cpu": "9"}
+    container["volumeMounts"] += [{"name": "no", "mountPath": ""}]
+    container["livenessProbe"]["httpGet"]["port"] = 0
+    pod["spec"] |= {"restartPolicy": "Never!", "tolerations": [{"operator": "Equal"}], "dnsPolicy": "None"}
+    pod["spec"]["volumes"] += [{"name": "Two", "hostPath": {"path": "a/../b"}}]
+    main = "spec.containers[0]"
+    assert [field for field, _ in causes("Pod", pod)] == [
+        "metadata.labels",
+        "spec.volumes[1].hostPath.path",
+        "spec.volumes[1].name",
+        f"{main}.image",
+        f"{main}.ports[0].containerPort",
+        f"{main}.env[0].name",
+        f"{main}.volumeMounts[1].name",
+        f"{main}.volumeMounts[1].mountPath",
+        f"{main}.resources.requests",
+        f"{main}.livenessProbe.httpGet.port",
+        "spec.restartPolicy",
+        "spec.dnsConfig",
+        "spec.tolerations[0].operator",
+    ]
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.kind} {m.path}={str(m.value)[:30]}")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ktui.kube.status import StatusError
-from ktui.writes.admission.mutation import admit_pod
+from ktui.writes.admission.mutation import check_overhead
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
 from ktui.writes.validation.objects import object_errors
@@ -53,9 +53,9 @@ def test_a_certificate_request_must_be_one(pem: bytes, why: str) -> None:
 def test_overhead_without_a_class_is_forbidden() -> None:
     pod: Obj = {"metadata": {"name": "p"}, "spec": {"overhead": {"cpu": "1"}}}
     with pytest.raises(StatusError, match="Pod Overhead set without corresponding RuntimeClass") as refused:
-        admit_pod(pod, None, 36)
+        check_overhead(pod)
     assert refused.value.code == 403
-    admit_pod({"spec": {"overhead": {"cpu": "1"}, "runtimeClassName": "sandboxed"}}, None, 36)
+    check_overhead({"spec": {"overhead": {"cpu": "1"}, "runtimeClassName": "sandboxed"}})
 
 
 def test_a_gated_pod_says_why_it_waits() -> None:

@@ -31,7 +31,7 @@ def workload(kind: str, pod: dict[str, Any], **spec: Any) -> dict[str, Any]:
             ["spec.initContainers[0].image: Required value"],
         ),
         ({"containers": [MOUNT]}, ['spec.containers[0].volumeMounts[0].name: Not found: "data"']),
-        ({"containers": [MOUNT], "volumes": [{"name": "data"}]}, []),
+        ({"containers": [MOUNT], "volumes": [{"name": "data", "emptyDir": {}}]}, []),
         (
             {"containers": [CONTAINER], "dnsPolicy": "None"},
             ["spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None"],
@@ -65,7 +65,7 @@ def template_errors(obj: dict[str, Any]) -> list[str]:
             {"restartPolicy": "Never", "activeDeadlineSeconds": 5},
             [
                 'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
-                "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in Deployment is "
+                "spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is "
                 "not Supported",
             ],
         ),

@@ -7,7 +7,7 @@ from typing import Any
 
 from tools.hostile.case import case
 from tools.hostile.cases.rights import GROUP, INSIDE, as_mallory, binding, role
-from tools.hostile.costly import CRDS, DRY, MAPS, definition, named
+from tools.hostile.costly import DRY, MAPS, defined, definition, named
 from tools.hostile.target import MALLORY, RBAC, Target
 
 EVERYBODY = [{"kind": "Group", "apiGroup": GROUP, "name": "system:authenticated"}]
@@ -116,12 +116,8 @@ async def large_schemas(target: Target) -> str:
     item["properties"]["large"]["default"] = "x" * 300_000
     item["properties"]["choice"]["enum"] = [{"a": number} for number in range(10_000)]
     body = definition("larges", {"items": {"type": "array", "items": item}})
-    await target.create(CRDS, body)
     path = f"/apis/redos.com/v1/namespaces/{MALLORY}/larges"
-    for _ in range(100):
-        if (await target.send("GET", path)).status == 200:
-            break
-        await asyncio.sleep(0.1)
+    await defined(target, body, path)
     head = {"apiVersion": "redos.com/v1", "kind": "Large"}
     many = {**head, **named("l", spec={"items": [{} for _ in range(3_000)]})}
     answer = await target.send("POST", path + DRY, many)
@@ -139,12 +135,8 @@ async def searching_columns(target: Target) -> str:
     body["spec"]["versions"][0]["additionalPrinterColumns"] = [
         {"name": f"c{n}", "type": "string", "jsonPath": f".spec.items[?(@.a=='x{n}')].a"} for n in range(400)
     ]
-    await target.create(CRDS, body)
     path = f"/apis/redos.com/v1/namespaces/{MALLORY}/wides"
-    for _ in range(100):
-        if (await target.send("GET", path)).status == 200:
-            break
-        await asyncio.sleep(0.1)
+    await defined(target, body, path)
     head = {"apiVersion": "redos.com/v1", "kind": "Wide"}
     wide = {**head, **named("w", spec={"items": [{"a": f"y{n}"} for n in range(1_000)]})}
     await target.create(path, wide)

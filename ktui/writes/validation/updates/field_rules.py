@@ -4,7 +4,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
@@ -46,11 +46,15 @@ def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldEr
     return [invalid(field, new if shown is None else shown, IMMUTABLE)]
 
 
-def fixed(*paths: str) -> Rule:
-    """Return a rule by which none of these fields may change."""
+def fixed(*paths: str, texts: Collection[str] = ()) -> Rule:
+    """Return a rule by which none of these fields may change; a missing one of `texts` is shown as ""."""
+
+    def value(obj: Obj, path: str) -> Any:
+        found = at(obj, path)
+        return "" if found is None and path in texts else found
 
     def rule(old: Obj, new: Obj) -> list[FieldError]:
-        return [error for path in paths for error in unchanged(at(old, path), at(new, path), path)]
+        return [error for path in paths for error in unchanged(value(old, path), value(new, path), path)]
 
     return rule
 

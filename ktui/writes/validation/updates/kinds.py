@@ -175,7 +175,7 @@ RULES: dict[str, Rule] = {
     "daemonsets.apps": _selector,
     "deployments.apps": _selector,
     "endpointslices.discovery.k8s.io": fixed("addressType"),
-    "ingressclasses.networking.k8s.io": fixed("spec.controller"),
+    "ingressclasses.networking.k8s.io": fixed("spec.controller", texts=("spec.controller",)),
     "jobs.batch": job,
     "nodes": node,
     "persistentvolumeclaims": storage.claim,
@@ -189,8 +189,8 @@ RULES: dict[str, Rule] = {
     "secrets": secret,
     "services": services.service,
     "statefulsets.apps": stateful_set,
-    "storageclasses.storage.k8s.io": all_of(
-        kept("parameters", "provisioner", "reclaimPolicy"), fixed("volumeBindingMode")
+    "storageclasses.storage.k8s.io": fixed(
+        "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode", texts=("provisioner",)
     ),
     "volumeattributesclasses.storage.k8s.io": kept("driverName", "parameters"),
 }

@@ -26,6 +26,7 @@ from ktui.kube.names import (
     dns_label_faults,
     label_key_faults,
     label_value_faults,
+    path_segment_faults,
     subdomain_faults,
 )
 from ktui.kube.quantity import amount
@@ -37,8 +38,7 @@ Check = Callable[[Any], Iterable[FieldError]]
 Row = tuple[str, Check]
 """A check and its path, such as `spec.ports[].port`.
 
-`[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself. `$` at
-the end: the check follows those of the value's members.
+`[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself.
 """
 
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
@@ -49,57 +49,61 @@ class RuleTree:
     """A table of checks by path: those of a value, and the tables of its members, items and entries.
 
     One walk over an object applies the whole table. It visits only what the table names, each value once: its
-    time grows with the object.
+    time grows with the object. Errors come in the order of the rows, as upstream's in that of its validation
+    functions; a part is visited where the first row names it.
     """
 
-    checks: list[Check] = field(default_factory=list)
-    last: list[Check] = field(default_factory=list)  # after the members
+    steps: list[Check | tuple[str, RuleTree]] = field(default_factory=list)
     members: dict[str, RuleTree] = field(default_factory=dict)
 
     def at(self, path: str) -> RuleTree:
         """Return the table at a path, made if it is missing."""
         table = self
         for step in _STEPS.findall(path):
-            table = table.members.setdefault(step, RuleTree())
+            if step not in table.members:
+                table.members[step] = RuleTree()
+                table.steps.append((step, table.members[step]))
+            table = table.members[step]
         return table
 
     @limited
     def errors(self, value: Any) -> Iterator[FieldError]:
-        """Yield the errors of a value and of all that it holds."""
+        """Yield the errors of an object and of all that it holds."""
+        for error in self.relative(value):
+            yield replace(error, field=error.field.removeprefix("."))
+
+    def relative(self, value: Any) -> Iterator[FieldError]:
+        """Yield the errors of a part, whose fields begin with `.name` or `[0]`."""
         yield from self._walk(value, None)
 
     def _walk(self, value: Any, path: Path | None) -> Iterator[FieldError]:
-        yield from _checked(self.checks, value, path)
-        if isinstance(value, dict):
-            yield from self._in_object(value, path)
-        elif isinstance(value, list) and (each := self.members.get("[]")):
-            for index, item in enumerate(value):
-                if item is not None:
-                    yield from each._walk(item, (path, f"[{index}]"))
-        yield from _checked(self.last, value, path)
-
-    def _in_object(self, value: Obj, path: Path | None) -> Iterator[FieldError]:
-        if each := self.members.get("{}"):
-            for name, member in value.items():
-                yield from each._walk(member, (path, f"[{name}]"))
-            return
-        for name, table in self.members.items():
-            if (member := value.get(name)) is not None:
-                yield from table._walk(member, (path, f".{name}"))
+        for step in self.steps:
+            if not isinstance(step, tuple):
+                for error in step(value):
+                    yield replace(error, field=f"{joined(path)}{error.field}")
+                continue
+            name, table = step
+            for part, member in _parts(value, name):
+                yield from table._walk(member, (path, part))
 
 
-def _checked(checks: Iterable[Check], value: Any, path: Path | None) -> Iterator[FieldError]:
-    for check in checks:
-        for error in check(value):
-            yield replace(error, field=f"{joined(path)}{error.field}".removeprefix("."))
+def _parts(value: Any, step: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a step of a path leads to, each with its path: a member, each item, each value."""
+    if isinstance(value, list):
+        if step == "[]":
+            yield from ((f"[{at}]", item) for at, item in enumerate(value) if item is not None)
+    elif isinstance(value, dict):
+        if step == "{}":
+            yield from ((f"[{name}]", member) for name, member in value.items())
+        elif (member := value.get(step)) is not None:
+            yield f".{step}", member
 
 
 def table_of(*rows: Row) -> RuleTree:
-    """Return the table of these rows; rows of one path are checked in their order."""
+    """Return the table of these rows."""
     table = RuleTree()
     for path, check in rows:
-        at = table.at(path.removesuffix("$"))
-        (at.last if path.endswith("$") else at.checks).append(check)
+        table.at(path).steps.append(check)
     return table
 
 
@@ -110,7 +114,7 @@ def inside(path: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
 
 def below(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return the rows of a part at the path where a kind has that part."""
-    return tuple((f"{path}.{inner}" if inner.strip("$") else path + inner, check) for inner, check in rows)
+    return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
 
 
 IP_FAULT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -148,7 +152,7 @@ def positive(why: str = "must be greater than zero") -> Check:
 
 
 def of_member(name: str, check: Check) -> Check:
-    """Apply a check to a member that is there, before the checks of all members."""
+    """Apply a check to a member that is there."""
     return lambda obj: inside(f".{name}", check(obj[name])) if obj.get(name) is not None else ()
 
 
@@ -191,6 +195,11 @@ dns_label, subdomain, qualified, config_key = (
 )
 
 
+def label_key(value: str) -> Iterator[FieldError]:
+    """A key of labels; an empty one is invalid."""
+    yield from (invalid("", value, why) for why in label_key_faults(value))
+
+
 def labels(value: Obj) -> Iterator[FieldError]:
     for key, text in value.items():
         for why in label_key_faults(key):
@@ -228,9 +237,14 @@ def unique(member: str, fault: Callable[[str, str], FieldError] = duplicate) -> 
     )
 
 
+def without_zeros(text: str) -> str:
+    """Return an address without leading zeros, which upstream accepts."""
+    return _ZEROS.sub("", text)
+
+
 def is_address(text: str) -> bool:
     try:
-        ipaddress.ip_address(_ZEROS.sub("", text) if len(text) < 64 else "")
+        ipaddress.ip_address(without_zeros(text) if len(text) < 64 else "")
     except ValueError:
         return False
     return "%" not in text
@@ -275,7 +289,7 @@ def ordinary_address(value: str) -> Iterator[FieldError]:
     if not is_address(value):
         yield invalid("", value, IP_FAULT)
         return
-    parsed = ipaddress.ip_address(_ZEROS.sub("", value))
+    parsed = ipaddress.ip_address(without_zeros(value))
     if parsed.is_unspecified:
         yield invalid("", value, f"may not be unspecified ({value})")
     if parsed.is_loopback:
@@ -315,11 +329,39 @@ def whole_or_percent(value: Any) -> Iterable[FieldError]:
     return () if re.fullmatch("[0-9]+%", value) else [invalid("", value, _PERCENT)]
 
 
-def count_or_percent(value: Any) -> Iterable[FieldError]:
+def not_above_all(value: Any) -> Iterable[FieldError]:
+    """A number, or a percentage up to 100%."""
+    digits = value[:-1].lstrip("0") if isinstance(value, str) and re.fullmatch("[0-9]+%", value) else ""
+    if len(digits) > 2 and digits != "100":
+        return [invalid("", value, "must not be greater than 100%")]
+    return ()
+
+
+def count_or_percent(value: Any) -> Iterator[FieldError]:
     """A number from 0 on, or a percentage up to 100%."""
-    errors = [*whole_or_percent(value)]
-    if not errors and isinstance(value, str):
-        digits = value[:-1].lstrip("0")
-        if len(digits) > 2 and digits != "100":
-            errors.append(invalid("", value, "must not be greater than 100%"))
-    return errors
+    yield from whole_or_percent(value)
+    yield from not_above_all(value)
+
+
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+
+
+def domain_path(value: str) -> Iterator[FieldError]:
+    """A path that begins with a domain, such as `acme.io/foo`."""
+    domain, slash, path = value.partition("/")
+    if not value:
+        yield required("")
+    elif not (slash and domain and path):
+        yield invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from (invalid("", domain, why) for why in subdomain_faults(domain))
+        if not _HTTP_PATH.fullmatch(path):
+            why = f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')"
+            yield invalid("", path, why)
+
+
+def path_segment(value: str) -> Iterator[FieldError]:
+    """A name of a kind, or of an object of any kind."""
+    if not value:
+        yield required("")
+    yield from (invalid("", value, why) for why in path_segment_faults(value))

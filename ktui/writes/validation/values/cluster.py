@@ -11,7 +11,7 @@ from cryptography.x509 import load_pem_x509_csr
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults, path_segment_faults, subdomain_faults
+from ktui.kube.names import label_key_faults, label_value_faults, subdomain_faults
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -20,15 +20,16 @@ from ktui.writes.validation.values.checks import (
     below,
     between,
     config_key,
-    demand,
     dns_label,
+    duplicate,
     has,
     inside,
-    named,
     one_of,
     one_of_or_none,
+    path_segment,
     positive,
     selector,
+    subdomain,
 )
 from ktui.writes.validation.values.scheduling import EFFECTS
 
@@ -37,56 +38,61 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", 
 _NOT_OF_CONTAINERS = "must be a standard resource for containers"
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
+_SYSTEM = "system-"
 
 
-def _subject(subject: Obj) -> Iterator[FieldError]:
-    kind, group = subject.get("kind") or "", subject.get("apiGroup") or ""
-    if not subject.get("name"):
-        yield required(".name")
-    if kind == "ServiceAccount":
-        if subject.get("name"):
-            for why in subdomain_faults(subject["name"]):
-                yield invalid(".name", subject["name"], why)
-        if group:
-            yield not_supported(".apiGroup", group, ("",))
-        if not subject.get("namespace"):
-            yield required(".namespace")
-    elif kind in ("User", "Group"):
-        if group != RBAC:
-            yield not_supported(".apiGroup", group, (RBAC,))
-    else:
-        yield not_supported(".kind", kind, ("Group", "ServiceAccount", "User"))
+def _subject(namespaced: bool) -> Check:
+    """Check whom a binding names; in a namespace an account without one is of the binding's."""
+
+    def check(subject: Obj) -> Iterator[FieldError]:
+        kind, group = str(subject.get("kind") or ""), subject.get("apiGroup") or ""
+        name = str(subject.get("name") or "")
+        if not name:
+            yield required(".name")
+        if kind == "ServiceAccount":
+            yield from inside(".name", subdomain(name))
+            if group:
+                yield not_supported(".apiGroup", group, ("",))
+            if not namespaced and not subject.get("namespace"):
+                yield required(".namespace")
+        elif kind in ("User", "Group"):
+            if group != RBAC:
+                yield not_supported(".apiGroup", group, (RBAC,))
+        else:
+            yield not_supported(".kind", kind, ("ServiceAccount", "User", "Group"))
+
+    return check
 
 
 def _role_of(*kinds: str) -> tuple[Row, ...]:
     """The rules of a binding that refers to one of these kinds."""
 
-    def reference(ref: Obj) -> Iterator[FieldError]:
-        if (ref.get("kind") or "") not in kinds:
-            yield not_supported(".kind", ref.get("kind") or "", kinds)
-        yield from has("name")(ref)
+    def role(binding: Obj) -> Iterator[FieldError]:
+        reference = binding.get("roleRef") or {}
+        kind, group = str(reference.get("kind") or ""), reference.get("apiGroup") or RBAC
+        if group != RBAC:
+            yield not_supported(".roleRef.apiGroup", group, (RBAC,))
+        if kind not in kinds:
+            yield not_supported(".roleRef.kind", kind, kinds)
+        yield from inside(".roleRef.name", path_segment(str(reference.get("name") or "")))
 
-    return (
-        ("", has("roleRef")),
-        ("roleRef.apiGroup", one_of(RBAC)),
-        ("roleRef", reference),
-        ("roleRef.name", named(path_segment_faults)),
-        ("subjects[]", _subject),
-    )
+    return (("", role), ("subjects[]", _subject("Role" in kinds)))
 
 
 ROLE_BINDING = _role_of("Role", "ClusterRole")
 CLUSTER_ROLE_BINDING = _role_of("ClusterRole")
 
 
-_collected = has(
-    "clusterRoleSelectors", why="at least one clusterRoleSelector required if aggregationRule is non-nil"
-)
-_some_verb = has("verbs", why="verbs must contain at least one value")
+def _collected(rule: Obj) -> Iterator[FieldError]:
+    if not rule.get("clusterRoleSelectors"):
+        yield required(
+            ".clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        )
 
 
 def _rule(rule: Obj) -> Iterator[FieldError]:
-    yield from _some_verb(rule)
+    if not rule.get("verbs"):
+        yield required(".verbs", "verbs must contain at least one value")
     if rule.get("nonResourceURLs"):
         if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
             why = "rules cannot apply to both regular resources and non-resource URLs"
@@ -99,8 +105,11 @@ def _rule(rule: Obj) -> Iterator[FieldError]:
 
 def _namespaced_rule(rule: Obj) -> Iterator[FieldError]:
     if urls := rule.get("nonResourceURLs"):
-        yield from _some_verb(rule)
+        yield from has("verbs", why="verbs must contain at least one value")(rule)
         yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
+        if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+            why = "rules cannot apply to both regular resources and non-resource URLs"
+            yield invalid(".nonResourceURLs", urls, why)
     else:
         yield from _rule(rule)
 
@@ -113,28 +122,27 @@ CLUSTER_ROLE: tuple[Row, ...] = (
 )
 
 
+def _bytes_of(encoded: Any) -> int:
+    """Return how many bytes a text in base64 has."""
+    text = str(encoded or "")
+    return len(text) * 3 // 4 - text[-2:].count("=")
+
+
 def _config_map(obj: Obj) -> Iterator[FieldError]:
-    both = (obj.get("data") or {}).keys() & (obj.get("binaryData") or {}).keys()
-    for key in sorted(both):
-        yield invalid(f".binaryData[{key}]", key, "duplicate of key present in data")
+    """Check keys, which are either of text or of bytes, and the size of both together."""
+    text, data = obj.get("data") or {}, obj.get("binaryData") or {}
+    size = sum(len(str(value).encode()) for value in text.values()) + sum(map(_bytes_of, data.values()))
+    for key in text:
+        yield from inside(f".data[{key}]", config_key(key))
+        if key in data:
+            yield invalid(f".data[{key}]", key, "duplicate of key present in binaryData")
+    for key in data:
+        yield from inside(f".binaryData[{key}]", config_key(key))
+    if size > MOST_DATA_BYTES:
+        yield too_long("[]", MOST_DATA_BYTES)
 
 
-def _data(shown: str) -> Check:
-    """Check the keys of a ConfigMap or Secret, and the size of its data, an error of which is at `shown`."""
-
-    def check(obj: Obj) -> Iterator[FieldError]:
-        size = 0
-        for member in ("data", "binaryData"):
-            for key, value in (obj.get(member) or {}).items():
-                size += len(str(value).encode())
-                yield from inside(f".{member}[{key}]", config_key(key))
-        if size > MOST_DATA_BYTES:
-            yield too_long(shown, MOST_DATA_BYTES)
-
-    return check
-
-
-CONFIG_MAP: tuple[Row, ...] = (("", _data("[]")), ("", _config_map))
+CONFIG_MAP: tuple[Row, ...] = (("", _config_map),)
 
 # The keys that a Secret of each type must have.
 _DEMANDED = {
@@ -174,32 +182,54 @@ def _is_json(encoded: Any) -> bool:
     return True
 
 
-SECRET: tuple[Row, ...] = (("", _data(".data")), ("", _secret))
+def _data(obj: Obj) -> Iterator[FieldError]:
+    size = 0
+    for key, value in (obj.get("data") or {}).items():
+        size += _bytes_of(value)
+        yield from inside(f".data[{key}]", config_key(key))
+    if size > MOST_DATA_BYTES:
+        yield too_long(".data", MOST_DATA_BYTES)
 
 
-def _taints(node: Obj) -> Iterator[FieldError]:
-    """Upstream's path of the taints is not that in the object."""
+SECRET: tuple[Row, ...] = (("", _data), ("", _secret))
+
+
+def _taints(taints: list[Obj]) -> Iterator[FieldError]:
     seen = set()
-    for index, taint in enumerate((node.get("spec") or {}).get("taints") or []):
-        field, key, effect = f".metadata.taints[{index}]", taint.get("key"), taint.get("effect") or ""
-        yield from (invalid(f"{field}.key", str(key or ""), why) for why in label_key_faults(str(key or "")))
-        yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
-        if (key, effect) in seen:
-            yield FieldError(field, "FieldValueDuplicate", "Duplicate value")
-        seen.add((key, effect))
+    for index, taint in enumerate(taints):
+        effect, key = taint.get("effect") or "", str(taint.get("key") or "")
+        yield from (invalid(f".metadata.taints[{index}].key", key, why) for why in label_key_faults(key))
+        if faults := label_value_faults(taint.get("value") or ""):
+            yield invalid(f".metadata.taints[{index}].value", taint["value"], ";".join(faults))
+        if not effect:
+            yield required(f".metadata.taints[{index}].effect")
+        elif effect not in EFFECTS:
+            yield not_supported(f".metadata.taints[{index}].effect", effect, EFFECTS)
+        pair = taint.get("key"), effect
+        if pair in seen:
+            yield FieldError(f".metadata.taints[{index}]", "FieldValueDuplicate", "Duplicate value")
+        seen.add(pair)
 
 
-NODE: tuple[Row, ...] = (("", _taints), ("spec.podCIDRs[]", address_range))
+def _node(node: Obj) -> Iterator[FieldError]:
+    yield from _taints((node.get("spec") or {}).get("taints") or [])
+
+
+NODE: tuple[Row, ...] = (
+    ("", _node),
+    ("spec.podCIDRs[]", address_range),
+)
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
     name = str((obj.get("metadata") or {}).get("name") or "")
-    if name.startswith("system-"):
+    if name.startswith(_SYSTEM):
         if name not in ("system-node-critical", "system-cluster-critical"):
             why = "priority class names with 'system-' prefix are reserved for system use only. error: "
             yield forbidden(".metadata.name", f"{why}{name} is not a known system priority class")
     elif (obj.get("value") or 0) > _MOST_PRIORITY:
-        yield forbidden(".value", f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}")
+        why = f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}"
+        yield forbidden(".value", why)
 
 
 PRIORITY_CLASS: tuple[Row, ...] = (
@@ -212,16 +242,20 @@ LEASE: tuple[Row, ...] = (
 )
 
 
-def _overhead(obj: Obj) -> Iterator[FieldError]:
-    """Upstream's path of the amounts is not that in the object."""
-    for name in (obj.get("overhead") or {}).get("podFixed") or {}:
+def _overhead(amounts: Obj) -> Iterator[FieldError]:
+    for name in amounts:
         known = name in _STANDARD or name.startswith("hugepages-")
         faults = [] if known else ["must be a standard resource type or fully qualified", _NOT_OF_CONTAINERS]
         for why in label_key_faults(name) if "/" in name else faults:
-            yield invalid(f".overhead.limits[{name}]", name, why)
+            yield invalid(f"[{name}]", name, why)
 
 
-RUNTIME_CLASS: tuple[Row, ...] = (("", _overhead), ("", has("handler")), ("handler", dns_label))
+def _of_overhead(obj: Obj) -> Iterator[FieldError]:
+    """Upstream's path of the amounts is not that in the object."""
+    return inside(".overhead.limits", _overhead((obj.get("overhead") or {}).get("podFixed") or {}))
+
+
+RUNTIME_CLASS: tuple[Row, ...] = (("", _of_overhead), ("", has("handler")), ("handler", dns_label))
 REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
 
 
@@ -232,6 +266,12 @@ USAGES = (
     "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment",
     "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 )  # fmt: skip
+
+
+def _short(seconds: int) -> Iterator[FieldError]:
+    if seconds < 600:
+        why = "may not specify a duration less than 600 seconds (10 minutes)"
+        yield invalid("", seconds, why)
 
 
 def _certificate(obj: Obj) -> Iterator[FieldError]:
@@ -255,19 +295,30 @@ def _of_namespace(event: Obj) -> Iterator[FieldError]:
 
 
 EVENT: tuple[Row, ...] = (("", _of_namespace),)
+
+
+def _usages(spec: Obj) -> Iterator[FieldError]:
+    usages = spec.get("usages") or []
+    yield from has("usages")(spec)
+    for index, usage in enumerate(usages):
+        if usage not in USAGES:
+            yield not_supported(f".usages[{index}]", usage, USAGES)
+    for index, usage in enumerate(usages):
+        if usage in usages[:index]:
+            yield duplicate(f".usages[{index}]", usage)
+
+
 SIGNING_REQUEST: tuple[Row, ...] = (
     ("", _certificate),
-    ("spec", has("signerName", "usages")),
-    ("spec.usages[]", one_of(*USAGES)),
-    (
-        "spec.expirationSeconds",
-        demand(lambda s: s >= 600, "may not specify a duration less than 600 seconds (10 minutes)"),
-    ),
+    ("spec", _usages),
+    ("spec", has("signerName")),
+    ("spec.expirationSeconds", _short),
 )
 
 
 def _priority_below(most: int) -> Check:
-    return demand(lambda value: 0 < value <= most, f"must be positive and less than {most}")
+    why = f"must be positive and less than {most}"
+    return lambda value: () if 0 < value <= most else [invalid("", value, why)]
 
 
 API_SERVICE: tuple[Row, ...] = (
@@ -280,7 +331,8 @@ def _webhook_name(name: str) -> Iterator[FieldError]:
     for why in subdomain_faults(name):
         yield invalid("", name, why)
     if len(name.split(".")) < 3:
-        yield invalid("", name, "should be a domain with at least three segments separated by dots")
+        why = "should be a domain with at least three segments separated by dots"
+        yield invalid("", name, why)
 
 
 def _client(config: Obj) -> Iterator[FieldError]:

@@ -1,38 +1,35 @@
-"""Rules of containers: ports, environment, mounts, probes, resources, security."""
+"""Rules of containers: ports, environment, mounts, probes, resources, security; in upstream's order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults
+from ktui.kube.names import label_key_faults, subdomain_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
+    Check,
     Row,
-    address,
     below,
     config_key,
     counts,
-    demand,
     dns_label,
     duplicate,
     has,
     header_name,
     inside,
-    of_member,
-    one_kind,
     one_of,
     port_name_faults,
     port_number,
     port_or_name,
     positive,
     relative_path,
-    unique,
+    table_of,
     user_id,
     variable_name,
-    without_parents,
 )
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -41,18 +38,31 @@ _OWN = ("cpu", "memory", "ephemeral-storage")
 # Resources that a container may not be given more of than it requests.
 _NOT_OVERCOMMITTED = "hugepages-"
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
-_FIELDS = frozenset({
+# What a fieldRef can name in a pod, and where: the others are known, but not available there.
+_POD_FIELDS = frozenset({
+    "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid",
+    "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.hostIP",
+    "status.hostIPs", "status.phase", "status.podIP", "status.podIPs",
+})  # fmt: skip
+ENV_FIELDS = (
     "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
     "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
-})  # fmt: skip
-_KEYED_FIELD = re.compile(r"metadata\.(annotations|labels)\['.*'\]", re.DOTALL)
+)  # fmt: skip
+VOLUME_FIELDS = (
+    "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid",
+)  # fmt: skip
+_KEYED_FIELD = re.compile(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
+_RESOURCE_FIELDS = tuple(f"{kind}.{name}" for kind in ("limits", "requests") for name in sorted(_OWN))
 _MANY = "may not have more than one field specified at a time"
+_DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
+_DIVIDED = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
 
 
-def _name_and_image(container: Obj) -> Iterator[FieldError]:
-    yield from has("name")(container)
-    yield from inside(".name", dns_label(container.get("name") or ""))
-    yield from has("image")(container)
+def image(container: Obj) -> Iterator[FieldError]:
+    """An image of a pod; that of a template may have spaces around it."""
+    value = container.get("image") or ""
+    if value != value.strip():
+        yield invalid(".image", value, "must not have leading or trailing whitespace")
 
 
 def _variable(variable: Obj) -> Iterator[FieldError]:
@@ -61,7 +71,10 @@ def _variable(variable: Obj) -> Iterator[FieldError]:
         return
     there = [name for name in _SOURCES if source.get(name) is not None]
     if not there:
-        why = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        why = (
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
+            "`fileKeyRef`"
+        )
         yield invalid(".valueFrom", "", why)
     elif variable.get("value"):
         yield invalid(".valueFrom", "", "may not be specified when `value` is not empty")
@@ -69,41 +82,106 @@ def _variable(variable: Obj) -> Iterator[FieldError]:
         yield invalid(".valueFrom", "", _MANY)
 
 
-def _variables_from(source: Obj) -> Iterator[FieldError]:
-    there = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
-    if not there:
-        yield invalid("", "", "must specify one of: `configMapRef` or `secretRef`")
-    elif len(there) > 1:
-        yield invalid("", "", _MANY)
+def _key(reference: Obj) -> Iterator[FieldError]:
+    """Check a reference to a key of a ConfigMap or Secret; a missing name is an invalid one."""
+    name = str(reference.get("name") or "")
+    yield from (invalid(".name", name, why) for why in subdomain_faults(name))
+    yield from has("key")(reference)
+    yield from inside(".key", config_key(reference.get("key") or ""))
 
 
-def _field_path(value: str) -> Iterator[FieldError]:
-    if value not in _FIELDS and not _KEYED_FIELD.fullmatch(value):
-        yield invalid("", value, f"error converting fieldPath: field label not supported: {value}")
+def _variables_from(sources: list[Obj]) -> Iterator[FieldError]:
+    """Check the sources of variables; upstream's path of how many there are is that of the list."""
+    for index, source in enumerate(sources):
+        yield from inside(f"[{index}].prefix", variable_name(source.get("prefix") or ""))
+        there = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
+        for name in there:
+            yield from inside(f"[{index}].{name}", has("name")(source[name]))
+        if not there:
+            yield invalid("", "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(there) > 1:
+            yield invalid("", "", _MANY)
 
 
-def _mount(mount: Obj) -> Iterator[FieldError]:
-    if mount.get("subPath") and mount.get("subPathExpr"):
-        yield invalid(".subPathExpr", mount["subPathExpr"], "subPathExpr and subPath are mutually exclusive")
+def field_ref(available: tuple[str, ...]) -> Check:
+    """Check a reference to a field of the pod, of which those in `available` can be named."""
+
+    def check(reference: Obj) -> Iterator[FieldError]:
+        path = str(reference.get("fieldPath") or "")
+        keyed = _KEYED_FIELD.fullmatch(path)
+        if not path:
+            yield required(".fieldPath")
+        elif keyed:
+            key = keyed[2].lower() if keyed[1].endswith("annotations") else keyed[2]
+            yield from (invalid("", key, why) for why in label_key_faults(key))
+        elif path not in _POD_FIELDS and path != "spec.host":
+            why = f"error converting fieldPath: field label not supported: {path}"
+            yield invalid(".fieldPath", path, why)
+        elif (path := {"spec.host": "spec.nodeName"}.get(path, path)) not in available:
+            yield not_supported(".fieldPath", path, available)
+
+    return check
+
+
+def resource_ref(*, of_volume: bool) -> Check:
+    """Check a reference to a resource of a container, which a volume's has to name."""
+
+    def check(reference: Obj) -> Iterator[FieldError]:
+        name = str(reference.get("resource") or "")
+        if of_volume and not reference.get("containerName"):
+            yield required(".containerName")
+        elif not name:
+            yield required(".resource")
+        elif name not in _RESOURCE_FIELDS and not name.startswith(
+            ("limits.hugepages-", "requests.hugepages-")
+        ):
+            yield not_supported(".resource", name, _RESOURCE_FIELDS)
+        yield from _divisor(name, str(reference.get("divisor") or "0"))
+
+    return check
+
+
+def _divisor(name: str, divisor: str) -> Iterator[FieldError]:
+    measured = name.partition(".")[2]
+    what = "hugepages" if measured.startswith("hugepages-") else _DIVIDED.get(measured)
+    if not amount(divisor):
+        return
+    if measured == "cpu" and divisor not in ("1", "1m"):
+        yield invalid(".divisor", name, "only divisor's values 1m and 1 are supported with the cpu resource")
+    elif what and divisor not in _DIVISORS:
+        why = f"only divisor's values {', '.join(_DIVISORS)} are supported with the {what} resource"
+        yield invalid(".divisor", name, why)
 
 
 def _ports(ports: list[Obj]) -> Iterator[FieldError]:
     seen = set()
     for index, port in enumerate(ports):
-        name = port.get("name")
-        faults = list(port_name_faults(name)) if name else ()
-        yield from (invalid(f"[{index}].name", name or "", why) for why in faults)
-        if name and not faults and name in seen:
-            yield duplicate(f"[{index}].name", name)
-        seen.add(name)
+        if name := port.get("name"):
+            faults = list(port_name_faults(name))
+            yield from (invalid(f"[{index}].name", name, why) for why in faults)
+            if name in seen:
+                yield duplicate(f"[{index}].name", name)
+            elif not faults:
+                seen.add(name)
+        yield from inside(f"[{index}]", _container_port(port))
 
 
-def _resources(resources: Obj) -> Iterator[FieldError]:
+def _container_port(port: Obj) -> Iterator[FieldError]:
+    if not port.get("containerPort"):
+        yield required(".containerPort")
+    for name in ("containerPort", "hostPort"):
+        if port.get(name):
+            yield from inside(f".{name}", port_number(port[name]))
+    yield from inside(".protocol", one_of(*PROTOCOLS)(port.get("protocol") or "TCP"))
+
+
+def resource_amounts(resources: Obj) -> Iterator[FieldError]:
+    """Check requests and limits."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for which, amounts in (("limits", limits), ("requests", requests)):
-        for name, value in amounts.items():
-            yield from _resource(name, value, f".{which}")
+    for name, value in limits.items():
+        yield from _resource(name, value, ".limits")
     for name, value in requests.items():
+        yield from _resource(name, value, ".requests")
         limit = limits.get(name)
         extended = "/" in name and not name.startswith("kubernetes.io/")
         if limit is None:
@@ -120,12 +198,11 @@ def _resources(resources: Obj) -> Iterator[FieldError]:
 
 def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     where = f"{field}[{name}]"
-    if "/" not in name:
-        if name not in _OWN and not name.startswith(_NOT_OVERCOMMITTED):
-            yield invalid(field, name, "must be a standard resource type or fully qualified")
-            yield invalid(field, name, "must be a standard resource for containers")
-    else:
-        yield from (invalid(field, name, why) for why in label_key_faults(name))
+    faults = label_key_faults(name)
+    if "/" not in name and name not in _OWN and not name.startswith(_NOT_OVERCOMMITTED):
+        faults = faults or ["must be a standard resource type or fully qualified"]
+        faults = [*faults, "must be a standard resource for containers"]
+    yield from (invalid(field, name, why) for why in faults)
     if amount(value) < 0:
         yield invalid(where, value, "must be greater than or equal to 0")
     if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:
@@ -133,13 +210,15 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
 
 
 def profile(value: Obj) -> Iterator[FieldError]:
-    """Check a seccomp or AppArmor profile: only a local one has a name."""
+    """Check a seccomp profile: only a local one has a name."""
+    name = value.get("localhostProfile")
     if value.get("type") == "Localhost":
-        if not value.get("localhostProfile"):
+        if name is None:
             yield required(".localhostProfile", "must be set when seccomp type is Localhost")
-    elif value.get("localhostProfile") is not None:
-        why = "can only be set when seccomp type is Localhost"
-        yield invalid(".localhostProfile", value["localhostProfile"], why)
+        else:
+            yield from inside(".localhostProfile", relative_path(name))
+    elif name is not None:
+        yield invalid(".localhostProfile", value, "can only be set when seccomp type is Localhost")
 
 
 def _security(context: Obj) -> Iterator[FieldError]:
@@ -148,101 +227,97 @@ def _security(context: Obj) -> Iterator[FieldError]:
     if context.get("privileged"):
         why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
         yield invalid("", context, why)
-    if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or []):
-        why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-        yield invalid("", context, why)
+    for capability in (context.get("capabilities") or {}).get("add") or []:
+        if capability == "CAP_SYS_ADMIN":
+            why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+            yield invalid("", context, why)
 
 
-def _propagation(container: Obj) -> Iterator[FieldError]:
-    if (container.get("securityContext") or {}).get("privileged"):
-        return
-    for index, mount in enumerate(container.get("volumeMounts") or []):
-        if mount.get("mountPropagation") == "Bidirectional":
-            why = "Bidirectional mount propagation is available only to privileged containers"
-            yield forbidden(f".volumeMounts[{index}].mountPropagation", why)
+def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
+    times = probe.get("successThreshold")
+    return () if times in (None, 1) else [invalid(".successThreshold", times or 0, "must be 1")]
 
 
-_succeeds_once = of_member("successThreshold", demand(lambda times: times == 1, "must be 1"))
-_no_grace = of_member(
-    "terminationGracePeriodSeconds", demand(lambda _: False, "must not be set for readinessProbes")
-)
+def _no_grace(probe: Obj) -> Iterable[FieldError]:
+    grace: Any = probe.get("terminationGracePeriodSeconds")
+    if grace is None:
+        return ()
+    why = "must not be set for readinessProbes"
+    return [invalid(".terminationGracePeriodSeconds", grace, why)]
 
 
-def _container_port(port: Obj) -> Iterator[FieldError]:
-    if not port.get("containerPort"):
-        yield required(".containerPort")
-    for name in ("containerPort", "hostPort"):
-        if port.get(name):
-            yield from inside(f".{name}", port_number(port[name]))
+def _handler(handler: Obj) -> Iterator[FieldError]:
+    """Check the first handler; others are too many."""
+    there = [name for name in HANDLERS if handler.get(name) is not None]
+    for name in there[:1]:
+        yield from inside(f".{name}", _HANDLERS[name].relative(handler[name]))
+    for name in there[1:]:
+        yield forbidden(f".{name}", "may not specify more than 1 handler type")
+    if not there:
+        yield required("", "must specify a handler type")
 
 
-_HTTP: tuple[Row, ...] = (
-    ("port", port_or_name),
-    ("scheme", one_of("HTTP", "HTTPS")),
-    ("httpHeaders[].name", header_name),
-)
-HANDLER: tuple[Row, ...] = (
-    ("", one_kind("handler", "must specify a handler type", lambda _: HANDLERS)),
-    ("exec", has("command")),
-    *below("httpGet", _HTTP),
-    ("tcpSocket.port", port_or_name),
-    ("grpc.port", port_or_name),
-)
+def _headers(request: Obj) -> Iterator[FieldError]:
+    for header in request.get("httpHeaders") or []:
+        yield from inside(".httpHeaders", header_name(header.get("name") or ""))
+
+
+_HANDLERS = {
+    "exec": table_of(("", has("command"))),
+    "httpGet": table_of(("port", port_or_name), ("scheme", one_of("HTTP", "HTTPS")), ("", _headers)),
+    "tcpSocket": table_of(("port", port_or_name)),
+    "grpc": table_of(("port", port_or_name)),
+    "sleep": table_of(),
+}
 _PROBE: tuple[Row, ...] = (
-    *HANDLER,
-    *counts("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
+    ("", _handler),
+    *counts(
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    ),
     ("terminationGracePeriodSeconds", positive("must be greater than 0")),
 )
-SECURITY: tuple[Row, ...] = (
-    ("runAsUser", user_id),
-    ("runAsGroup", user_id),
+SECCOMP: tuple[Row, ...] = (
     ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),
     ("seccompProfile", profile),
-    ("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),
 )
-CONTAINER: tuple[Row, ...] = (
-    ("", _name_and_image),
-    ("image", demand(lambda name: name == name.strip(), "must not have leading or trailing whitespace")),
-    ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
+APP_ARMOR: tuple[Row, ...] = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
+UNTIL_MOUNTS = table_of(
+    ("", has("name")),
+    ("name", dns_label),
+    ("", has("image")),
     ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")),
-    ("restartPolicy", one_of("Always", "Never", "OnFailure")),
     ("ports", _ports),
-    ("ports[]", _container_port),
-    ("ports[].protocol", one_of(*PROTOCOLS)),
-    ("ports[].hostIP", address),
     ("env[]", has("name")),
     ("env[].name", variable_name),
+    ("env[].valueFrom.fieldRef", field_ref(ENV_FIELDS)),
+    ("env[].valueFrom.resourceFieldRef", resource_ref(of_volume=False)),
+    ("env[].valueFrom.configMapKeyRef", _key),
+    ("env[].valueFrom.secretKeyRef", _key),
     ("env[]", _variable),
-    ("env[].valueFrom.fieldRef", has("fieldPath")),
-    ("env[].valueFrom.fieldRef.fieldPath", _field_path),
-    ("env[].valueFrom.resourceFieldRef", has("resource")),
-    ("env[].valueFrom.configMapKeyRef", has("key")),
-    ("env[].valueFrom.configMapKeyRef.key", config_key),
-    ("env[].valueFrom.secretKeyRef", has("key")),
-    ("env[].valueFrom.secretKeyRef.key", config_key),
-    ("envFrom[]", _variables_from),
-    ("envFrom[].prefix", variable_name),
-    ("envFrom[].configMapRef", has("name")),
-    ("envFrom[].secretRef", has("name")),
-    ("volumeMounts", unique("mountPath", lambda field, path: invalid(field, path, "must be unique"))),
-    ("volumeMounts[]", has("name", "mountPath")),
-    ("volumeMounts[]", _mount),
-    ("volumeMounts[].subPath", relative_path),
-    ("volumeMounts[].subPathExpr", relative_path),
-    ("volumeMounts[].mountPropagation", one_of("Bidirectional", "HostToContainer", "None")),
-    ("", _propagation),
-    ("volumeDevices[]", has("devicePath")),
-    ("volumeDevices[].devicePath", without_parents),
-    *below("livenessProbe", _PROBE),
-    *below("readinessProbe", _PROBE),
-    *below("startupProbe", _PROBE),
-    ("livenessProbe", _succeeds_once),
-    ("startupProbe", _succeeds_once),
-    ("readinessProbe", _no_grace),
-    *below("lifecycle.postStart", HANDLER),
-    *below("lifecycle.preStop", HANDLER),
-    ("resources", _resources),
-    *below("securityContext", SECURITY),
-    ("securityContext.procMount", one_of("Default", "Unmasked")),
-    ("securityContext", _security),
+    ("envFrom", _variables_from),
 )
+AFTER_MOUNTS = table_of(
+    ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
+    ("resources", resource_amounts),
+    ("securityContext.runAsUser", user_id),
+    ("securityContext.runAsGroup", user_id),
+    ("securityContext.procMount", one_of("Default", "Unmasked")),
+    *below("securityContext", SECCOMP),
+    ("securityContext", _security),
+    *below("securityContext", APP_ARMOR),
+)
+OF_STARTED = table_of(
+    ("lifecycle.postStart", _handler),
+    ("lifecycle.preStop", _handler),
+    *below("livenessProbe", _PROBE),
+    ("livenessProbe", _succeeds_once),
+    *below("readinessProbe", _PROBE),
+    ("readinessProbe", _no_grace),
+    *below("startupProbe", _PROBE),
+    ("startupProbe", _succeeds_once),
+)
+RESTARTS = table_of(("restartPolicy", one_of("Always", "Never", "OnFailure")))

@@ -1,21 +1,27 @@
-"""Rules of Services, EndpointSlices, Ingresses and NetworkPolicies."""
+"""Rules of EndpointSlices, Ingresses and NetworkPolicies, in upstream's order."""
 
 from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
-from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
-from ktui.kube.golang.formatting import to_json
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+)
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import subdomain_faults
+from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faults, wildcard_faults
 from ktui.writes.validation.values.checks import (
-    IP_FAULT,
     Row,
     address_range,
     below,
     dns_label,
+    domain_path,
     duplicate,
     has,
     inside,
@@ -25,174 +31,62 @@ from ktui.writes.validation.values.checks import (
     one_of,
     one_of_or_none,
     ordinary_address,
+    path_segment,
     port_number,
     port_or_name,
     qualified,
     selector,
     subdomain,
+    table_of,
+    without_zeros,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
+from ktui.writes.validation.values.services import FAMILIES
 
-_DAY = 86400
-_ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
-
-FAMILIES = ("IPv4", "IPv6")
+_CLASS = "kubernetes.io/ingress.class"
+_MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_SLICE_PORTS, _MOST_HINTS = 1000, 100, 20_000, 8
+_LONGEST_CONTROLLER = 250
+_BAD_IN_PATH = ("//", "/./", "/../", "%2f", "%2F")
+_BAD_AT_END = ("/..", "/.")
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 POLICY_TYPES = ("Ingress", "Egress")
 
 
-def _service(spec: Obj) -> Iterator[FieldError]:
-    kind, headless = spec.get("type") or "ClusterIP", spec.get("clusterIP") == "None"
-    if kind == "ExternalName":
-        yield from _external(spec)
-    elif headless and kind in ("LoadBalancer", "NodePort"):
-        yield invalid(".clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
-    elif (own := spec.get("clusterIP")) and not headless and not is_address(own):
-        yield invalid(".clusterIPs[0]", own, IP_FAULT)
-    for index, port in enumerate(spec.get("ports") or [] if kind == "ClusterIP" else ()):
-        if port.get("nodePort"):
-            yield forbidden(f".ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
-    local = kind == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
-    if spec.get("healthCheckNodePort") and not local:
-        why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        yield invalid(".healthCheckNodePort", spec["healthCheckNodePort"], why)
-    if kind != "LoadBalancer":
-        for name in ("loadBalancerSourceRanges", "loadBalancerClass"):
-            if spec.get(name):
-                yield forbidden(f".{name}", _ONLY_BALANCED)
-        if spec.get("allocateLoadBalancerNodePorts") is not None:
-            yield forbidden(".allocateLoadBalancerNodePorts", _ONLY_BALANCED)
-
-
-def _external(spec: Obj) -> Iterator[FieldError]:
-    name = str(spec.get("externalName") or "").removesuffix(".")
-    for why in subdomain_faults(name):
-        yield invalid(".externalName", name, why)
-    if spec.get("clusterIP") == "None" or spec.get("clusterIPs"):
-        yield forbidden(".clusterIPs", "may not be set for ExternalName services")
-    for member in ("ipFamilies", "ipFamilyPolicy"):
-        if spec.get(member):
-            yield forbidden(f".{member}", "may not be set for ExternalName services")
-
-
-def _affinity(spec: Obj) -> Iterator[FieldError]:
-    config = spec.get("sessionAffinityConfig")
-    if spec.get("sessionAffinity") == "ClientIP":
-        seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds")
-        if seconds is not None and not 0 < seconds <= _DAY:
-            why = f"must be greater than 0 and less than {_DAY}"
-            yield invalid(".sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)
-    elif config is not None:
-        yield forbidden(".sessionAffinityConfig", "must not be set when session affinity is None")
-
-
-def _families(families: list[str]) -> Iterator[FieldError]:
-    if len(families) == 2 and families[0] == families[1]:
-        yield duplicate("[1]", families[1])
-
-
 def _host(value: str) -> Iterator[FieldError]:
-    if is_address(value):
-        yield invalid("", value, "must be a DNS name, not an IP address")
-    elif value:
-        yield from (invalid("", value, why) for why in subdomain_faults(value.removeprefix("*.")))
+    faults = wildcard_faults(value) if "*" in value else subdomain_faults(value)
+    yield from (invalid("", value, why) for why in faults)
 
 
-def _ingress_path(path: Obj) -> Iterator[FieldError]:
-    value = path.get("path") or ""
-    if path.get("pathType") not in ("Exact", "Prefix"):
+def _rule(rule: Obj) -> Iterator[FieldError]:
+    if host := rule.get("host"):
+        if is_address(host):
+            yield invalid(".host", host, "must be a DNS name, not an IP address")
+        yield from inside(".host", _host(host))
+    http = rule.get("http")
+    if http is None:
         return
-    for part in ("//", "/./", "/../", "%2f", "%2F"):
-        if part in value:
-            yield invalid(".path", value, f"must not contain '{part}'")
-    for part in ("/..", "/."):
-        if value.endswith(part):
-            yield invalid(".path", value, f"cannot end with '{part}'")
-
-
-def _block(block: Obj) -> Iterator[FieldError]:
-    whole = block.get("cidr") or ""
-    if not whole:
-        yield required(".cidr")
-        return
-    if not is_range(whole):
-        return
-    outer = ipaddress.ip_network(whole, strict=False)
-    for index, text in enumerate(block.get("except") or []):
-        if not is_range(text):
-            continue
-        inner = ipaddress.ip_network(text, strict=False)
-        if inner.prefixlen <= outer.prefixlen or inner.supernet(new_prefix=outer.prefixlen) != outer:
-            yield invalid(f".except[{index}]", text, "must be a strict subset of `cidr`")
-
-
-def _domain_path(value: str) -> Iterator[FieldError]:
-    domain, slash, path = value.partition("/")
-    if value and not (slash and domain and path):
-        yield invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
-    elif value:
-        yield from (invalid("", domain, why) for why in subdomain_faults(domain))
-
-
-def _addresses(piece: Obj) -> Iterator[FieldError]:
-    """The addresses of an EndpointSlice are of its type."""
-    kind = piece.get("addressType") or ""
-    for index, endpoint in enumerate(piece.get("endpoints") or []):
-        where, found = f".endpoints[{index}].addresses", endpoint.get("addresses") or []
-        if not found:
-            yield required(where, "must contain at least 1 address")
-        for number, text in enumerate(found):
-            if kind in FAMILIES and (not is_address(text) or (":" in text) != (kind == "IPv6")):
-                yield invalid(f"{where}[{number}]", text, f"must be a valid {kind} address")
-            elif kind in FAMILIES:
-                yield from inside(f"{where}[{number}]", ordinary_address(text))
-
-
-def _ports(spec: Obj) -> Iterator[FieldError]:
-    """Names and numbers of a service's ports are unique."""
-    kind, ports = spec.get("type") or "ClusterIP", spec.get("ports") or []
-    if not ports and kind != "ExternalName" and spec.get("clusterIP") != "None":
-        yield required(".ports")
-    names, numbers, nodes = set[str](), set[tuple[Any, Any]](), set[tuple[Any, Any]]()
-    for index, port in enumerate(ports):
-        field, name, protocol = f".ports[{index}]", str(port.get("name") or ""), port.get("protocol") or "TCP"
-        if not name and len(ports) > 1:
-            yield required(f"{field}.name")
-        elif name and name in names:
-            yield duplicate(f"{field}.name", name)  # as upstream, protocol and number are checked too
-        names.add(name)
-        yield from inside(f"{field}.port", port_number(port.get("port") or 0))
-        if (pair := (protocol, port.get("port"))) in numbers:
-            shown = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": pair[1]}
-            shown |= {"TargetPort": 0, "NodePort": 0}  # Go's type, with the two that were compared
-            yield FieldError(field, "FieldValueDuplicate", f"Duplicate value: {to_json(shown).decode()}")
-        numbers.add(pair)
-        if (pair := (protocol, port.get("nodePort"))) in nodes and pair[1]:
-            yield FieldError(f"{field}.nodePort", "FieldValueDuplicate", f"Duplicate value: {pair[1]}")
-        nodes.add(pair)
-
-
-def _policy(spec: Obj) -> Iterator[FieldError]:
-    kind, policy = spec.get("type") or "ClusterIP", spec.get("externalTrafficPolicy")
-    external = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
-    if policy and not external:
-        yield invalid(".externalTrafficPolicy", policy, "may only be set for externally-accessible services")
-
-
-def _some_backend(ingress: Obj) -> Iterator[FieldError]:
-    spec = ingress.get("spec") or {}
-    if spec.get("defaultBackend") is None and not spec.get("rules"):
-        yield invalid(".spec", None, "either `defaultBackend` or `rules` must be specified")
+    if not http.get("paths"):
+        yield required(".http.paths")
+    for index, path in enumerate(http.get("paths") or []):
+        yield from inside(f".http.paths[{index}]", _path(path))
 
 
 def _path(path: Obj) -> Iterator[FieldError]:
     kind, value = path.get("pathType"), str(path.get("path") or "")
     if kind is None:
         yield required(".pathType", "pathType must be specified")
-    elif kind not in PATH_TYPES:
+        return
+    if kind not in PATH_TYPES:
         yield not_supported(".pathType", str(kind), PATH_TYPES)
     elif not value.startswith("/") and (kind != "ImplementationSpecific" or value):
         yield invalid(".path", value, "must be an absolute path")
+    if kind in ("Exact", "Prefix"):
+        for part in _BAD_IN_PATH:
+            if part in value:
+                yield invalid(".path", value, f"must not contain '{part}'")
+        for part in _BAD_AT_END:
+            if value.endswith(part):
+                yield invalid(".path", value, f"cannot end with '{part}'")
     yield from inside(".backend", _backend(path.get("backend") or {}))
 
 
@@ -204,31 +98,162 @@ def _backend(backend: Obj) -> Iterator[FieldError]:
     elif resource is not None:
         yield from inside(".resource", _reference(resource))
     elif service is None:
-        yield required("", "either a service or a resource backend must be specified")
+        yield invalid("", "", "resource or service backend is required")
     else:
-        yield from inside(".service", _service_backend(service))
+        yield from _service_backend(service)
 
 
 def _service_backend(service: Obj) -> Iterator[FieldError]:
+    """Check a backend's service; upstream's path of its port is that of the backend."""
     name, port = str(service.get("name") or ""), service.get("port") or {}
     if not name:
-        yield required(".name")
-    yield from inside(".name", dns_label(name))
+        yield required(".service.name")
+    yield from inside(".service.name", dns_label(name))
     number, named = port.get("number"), port.get("name")
     if named and number:
-        yield invalid(".port", "", "cannot set both port name & port number")
+        yield invalid("", "", "cannot set both port name & port number")
     elif named:
-        yield from inside(".port.name", port_or_name(str(named)))
+        yield from inside(".service.port.name", port_or_name(str(named)))
     elif not number:
-        yield required(".port", "port name or number is required")
+        yield required("", "port name or number is required")
     else:
-        yield from inside(".port.number", port_number(number))
+        yield from inside(".service.port.number", port_number(number))
 
 
 def _reference(reference: Obj) -> Iterator[FieldError]:
     """A reference to another kind in a namespace; the group may be missing."""
-    yield from inside(".apiGroup", subdomain(str(reference.get("apiGroup") or "")))
-    yield from has("kind", "name")(reference)
+    if (group := reference.get("apiGroup")) is not None:
+        yield from (invalid(".apiGroup", group, why) for why in subdomain_faults(group))
+    for name in ("kind", "name"):
+        yield from inside(f".{name}", path_segment(str(reference.get(name) or "")))
+
+
+def _parameters(reference: Obj) -> Iterator[FieldError]:
+    """Check where the parameters of an IngressClass are: in a namespace, or in the cluster."""
+    yield from _reference(reference)
+    scope, namespace = reference.get("scope"), reference.get("namespace")
+    if scope is None:
+        yield required(".scope")
+    elif scope not in ("Cluster", "Namespace"):
+        yield not_supported(".scope", scope, ("Cluster", "Namespace"))
+    elif scope == "Cluster" and namespace is not None:
+        yield forbidden(".namespace", "`parameters.scope` is set to 'Cluster'")
+    elif scope == "Namespace" and namespace is None:
+        yield required(".namespace", "`parameters.scope` is set to 'Namespace'")
+    elif namespace is not None:
+        yield from (invalid(".namespace", namespace, why) for why in dns_label_faults(namespace))
+
+
+def _controller(value: str) -> Iterator[FieldError]:
+    if not value:
+        return
+    if len(value.encode()) > _LONGEST_CONTROLLER:
+        yield too_long("", _LONGEST_CONTROLLER)
+    yield from domain_path(value)
+
+
+def _zone(name: str) -> Iterator[FieldError]:
+    yield from (invalid("", name, why) for why in label_value_faults(name))
+
+
+def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
+    """An ingress has one class; upstream's path of the annotation skips `metadata`."""
+    named = ((ingress.get("metadata") or {}).get("annotations") or {}).get(_CLASS)
+    own = (ingress.get("spec") or {}).get("ingressClassName")
+    if None not in (named, own) and named != own:
+        why = "must match `ingressClassName` when both are specified"
+        yield invalid(f".annotations.{_CLASS}", named, why)
+
+
+def _some_backend(ingress: Obj) -> Iterator[FieldError]:
+    spec = ingress.get("spec") or {}
+    if spec.get("defaultBackend") is None and not spec.get("rules"):
+        yield invalid(".spec", None, "either `defaultBackend` or `rules` must be specified")
+
+
+def _block(block: Obj) -> Iterator[FieldError]:
+    whole = block.get("cidr") or ""
+    if not whole:
+        yield required(".cidr")
+        return
+    yield from inside(".cidr", address_range(whole))
+    if not is_range(whole):
+        return
+    outer = ipaddress.ip_network(without_zeros(whole), strict=False)
+    for index, text in enumerate(block.get("except") or []):
+        yield from inside(f".except[{index}]", address_range(text))
+        if not is_range(text):
+            continue
+        inner = ipaddress.ip_network(without_zeros(text), strict=False)
+        if (
+            inner.version != outer.version
+            or inner.prefixlen <= outer.prefixlen
+            or inner.supernet(new_prefix=outer.prefixlen) != outer
+        ):
+            yield invalid(f".except[{index}]", text, "must be a strict subset of `cidr`")
+
+
+def _addresses(piece: Obj) -> Iterator[FieldError]:
+    """Check the endpoints of an EndpointSlice, whose addresses are of its type."""
+    kind, endpoints = piece.get("addressType") or "", piece.get("endpoints") or []
+    if len(endpoints) > _MOST_ENDPOINTS:
+        yield too_many(".endpoints", len(endpoints), _MOST_ENDPOINTS)
+        return
+    for index, endpoint in enumerate(endpoints):
+        where, found = f".endpoints[{index}].addresses", endpoint.get("addresses") or []
+        if not found:
+            yield required(where, "must contain at least 1 address")
+        elif len(found) > _MOST_ADDRESSES:
+            yield too_many(where, len(found), _MOST_ADDRESSES)
+        for number, text in enumerate(found):
+            yield from inside(f"{where}[{number}]", _address_of(kind, text))
+        yield from inside(f".endpoints[{index}]", _ENDPOINT.relative(endpoint))
+
+
+def _address_of(kind: str, text: str) -> Iterator[FieldError]:
+    if kind in FAMILIES:
+        if not is_address(text) or (":" in text) != (kind == "IPv6"):
+            yield invalid("", text, f"must be a valid {kind} address")
+        else:
+            yield from ordinary_address(text)
+    elif kind == "FQDN":
+        name = text.removesuffix(".")
+        if not text:
+            yield required("")
+        elif faults := subdomain_faults(name):
+            yield from (invalid("", name, why) for why in faults)
+        elif "." not in name:
+            yield invalid("", name, "should be a domain with at least two segments separated by dots")
+
+
+def _hints(endpoint: Obj) -> Iterator[FieldError]:
+    zones = (endpoint.get("hints") or {}).get("forZones") or []
+    if len(zones) > _MOST_HINTS:
+        yield too_many(".hints.forZones", len(zones), _MOST_HINTS)
+        return
+    seen = set()
+    for index, zone in enumerate(zones):
+        name = str(zone.get("name") or "")
+        if name in seen:
+            yield duplicate(f".hints.forZones[{index}].name", name)
+        seen.add(name)
+        if not name:
+            yield required(f".hints.forZones[{index}].name")
+        yield from (invalid(f".hints.forZones[{index}].name", name, why) for why in label_value_faults(name))
+
+
+def _slice_ports(ports: list[Obj]) -> Iterator[FieldError]:
+    if len(ports) > _MOST_SLICE_PORTS:
+        yield too_many("", len(ports), _MOST_SLICE_PORTS)
+        return
+    seen = set()
+    for index, port in enumerate(ports):
+        name = str(port.get("name") or "")
+        yield from inside(f"[{index}].name", dns_label(name))
+        if name in seen:
+            yield duplicate(f"[{index}].name", name)
+        seen.add(name)
+        yield from inside(f"[{index}]", _SLICE_PORT.relative(port))
 
 
 def _policy_types(types: list[str]) -> Iterator[FieldError]:
@@ -242,16 +267,16 @@ def _policy_types(types: list[str]) -> Iterator[FieldError]:
 
 def _policy_port(port: Obj) -> Iterator[FieldError]:
     value, end = port.get("port"), port.get("endPort")
+    if end is not None and isinstance(value, str):
+        yield invalid(".endPort", end, "may not be specified when `port` is non-numeric")
+    elif end is not None and value is None:
+        yield invalid(".endPort", end, "may not be specified when `port` is not specified")
     if value is not None:
         yield from inside(".port", port_or_name(value))
-    if end is None:
-        return
-    if isinstance(value, str):
-        yield invalid(".endPort", end, "may not be specified when `port` is non-numeric")
-    elif value is None:
-        yield invalid(".endPort", end, "may not be specified when `port` is not specified")
-    elif end < value:
-        yield invalid(".endPort", end, "must be greater than or equal to `port`")
+    if end is not None and isinstance(value, int):
+        if end < value:
+            yield invalid(".endPort", end, "must be greater than or equal to `port`")
+        yield from inside(".endPort", port_number(end))
 
 
 def _peer(peer: Obj) -> Iterator[FieldError]:
@@ -262,67 +287,59 @@ def _peer(peer: Obj) -> Iterator[FieldError]:
         yield forbidden("", "may not specify both ipBlock and another peer")
 
 
-SERVICE: tuple[Row, ...] = below(
-    "spec",
-    (
-        ("type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
-        ("ports[].protocol", one_of(*PROTOCOLS)),
-        ("ports[].name", dns_label),
-        ("ports[].targetPort", port_or_name),
-        ("ports[].appProtocol", qualified),
-        ("sessionAffinity", one_of("ClientIP", "None")),
-        ("externalIPs[]", ordinary_address),
-        ("loadBalancerSourceRanges[]", address_range),
-        ("externalTrafficPolicy", one_of("Cluster", "Local")),
-        ("internalTrafficPolicy", one_of("Cluster", "Local")),
-        ("ipFamilyPolicy", one_of("PreferDualStack", "RequireDualStack", "SingleStack")),
-        ("ipFamilies[]", one_of(*FAMILIES)),
-        ("ipFamilies", _families),
-        ("loadBalancerClass", qualified),
-        ("trafficDistribution", one_of_or_none("PreferClose", "PreferSameNode", "PreferSameZone")),
-        ("", _ports),
-        ("selector", labels),
-        ("", _policy),
-        ("", _affinity),
-        ("", _service),
-    ),
+def _some_address(subset: Obj) -> Iterator[FieldError]:
+    if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+        yield required("", "must specify `addresses` or `notReadyAddresses`")
+
+
+def _named_ports(subset: Obj) -> Iterator[FieldError]:
+    ports = subset.get("ports") or []
+    for index, port in enumerate(ports):
+        if len(ports) > 1 and not port.get("name"):
+            yield required(f".ports[{index}].name")
+        yield from inside(f".ports[{index}]", _SUBSET_PORT.relative(port))
+
+
+_SLICE_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("port", port_number), ("appProtocol", qualified))
+_SUBSET_PORT = table_of(
+    ("name", dns_label), ("port", port_number), ("protocol", one_of(*PROTOCOLS)), ("appProtocol", qualified)
 )
+_ENDPOINT = table_of(
+    ("deprecatedTopology", labels), ("nodeName", subdomain), ("zone", _zone), ("hostname", dns_label),
+    ("", _hints),
+)  # fmt: skip
+_ADDRESS: tuple[Row, ...] = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
 ENDPOINTS: tuple[Row, ...] = below(
     "subsets[]",
     (
-        ("addresses[].ip", ordinary_address),
-        ("notReadyAddresses[].ip", ordinary_address),
-        ("ports[].port", port_number),
-        ("ports[].protocol", one_of(*PROTOCOLS)),
-        ("ports[].name", dns_label),
+        ("", _some_address),
+        *below("addresses[]", _ADDRESS),
+        *below("notReadyAddresses[]", _ADDRESS),
+        ("", _named_ports),
     ),
 )
 ENDPOINT_SLICE: tuple[Row, ...] = (
     ("", has("addressType")),
     ("addressType", one_of("FQDN", *FAMILIES)),
     ("", _addresses),
-    ("ports[].protocol", one_of(*PROTOCOLS)),
-    ("ports[].port", port_number),
+    ("ports", _slice_ports),
 )
 INGRESS: tuple[Row, ...] = (
     ("", _some_backend),
     ("spec.defaultBackend", _backend),
-    ("spec.rules[].http", has("paths")),
-    ("spec.rules[].http.paths[]", _path),
-    ("spec.ingressClassName", subdomain),
-    ("spec.rules[].host", _host),
-    ("spec.rules[].http.paths[]", _ingress_path),
+    ("spec.rules[]", _rule),
     ("spec.tls[].hosts[]", _host),
+    ("spec.tls[].secretName", subdomain),
+    ("spec.ingressClassName", subdomain),
+    ("", _class_of_annotation),
 )
 _PEER: tuple[Row, ...] = (
-    ("", _peer),
     ("podSelector", selector),
     ("namespaceSelector", selector),
     ("ipBlock", _block),
-    ("ipBlock.cidr", address_range),
-    ("ipBlock.except[]", address_range),
+    ("", _peer),
 )
-_POLICY_PORT: tuple[Row, ...] = (("", _policy_port), ("protocol", one_of_or_none(*PROTOCOLS)))
+_POLICY_PORT: tuple[Row, ...] = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
 NETWORK_POLICY: tuple[Row, ...] = (
     ("spec.podSelector", selector),
     *below("spec.ingress[].ports[]", _POLICY_PORT),
@@ -334,7 +351,6 @@ NETWORK_POLICY: tuple[Row, ...] = (
 INGRESS_CLASS: tuple[Row, ...] = (
     ("", has("spec")),
     ("spec", has("controller")),
-    ("spec.controller", _domain_path),
-    ("spec.parameters", _reference),
-    ("spec.parameters.scope", one_of("Cluster", "Namespace")),
+    ("spec.controller", _controller),
+    ("spec.parameters", _parameters),
 )

@@ -1,211 +1,234 @@
-"""Rules of pod specs, in pods and in templates: security, names, containers, volumes."""
+"""Rules of pod specs, in pods and in templates, in upstream's order."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import starmap
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
+from ktui.kube.names import label_key_faults, subdomain_faults
+from ktui.writes.objectmeta import annotation_errors
 from ktui.writes.validation.values.checks import (
+    Check,
     Row,
-    absolute_path,
     address,
     below,
     between,
     dns_label,
     duplicate,
-    file_mode,
-    has,
+    inside,
     labels,
-    not_negative,
-    of_member,
-    one_kind,
     one_of,
-    one_of_or_none,
-    qualified,
-    relative_path,
-    repeated,
     subdomain,
-    unique,
+    table_of,
     user_id,
-    without_parents,
 )
-from ktui.writes.validation.values.containers import CONTAINER, SECURITY
-from ktui.writes.validation.values.scheduling import SCHEDULING
-
-HOST_PATH_TYPES = (
-    "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
-)  # fmt: skip
-_LEAST_SECONDS, _MOST_SECONDS = 600, 1 << 32
-
-
-def _host_and_gates(pod: Obj) -> Iterator[FieldError]:
-    if pod.get("schedulingGates") and pod.get("nodeName"):
-        yield forbidden(".nodeName", "cannot be set until all schedulingGates have been cleared")
-
-
-def _dns_policy(spec: Obj) -> Iterator[FieldError]:
-    if spec.get("dnsPolicy") == "None" and not spec.get("dnsConfig"):
-        yield required(".dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
-
-
-def _hooks(spec: Obj) -> Iterator[FieldError]:
-    """A hook that sleeps ends within the pod's grace period."""
-    grace = spec.get("terminationGracePeriodSeconds")
-    for member in _RUNNING if grace is not None else ():
-        for index, container in enumerate(spec.get(member) or []):
-            for name in ("postStart", "preStop"):
-                hook = (container.get("lifecycle") or {}).get(name) or {}
-                seconds = (hook.get("sleep") or {}).get("seconds")
-                if seconds is not None and not 0 <= seconds <= grace:
-                    why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-                    yield invalid(f".{member}[{index}].lifecycle.{name}.sleep", seconds, why)
-
-
-def mounts(spec: Obj, claims: Sequence[Obj] = ()) -> Iterator[FieldError]:
-    """Volumes that are mounted exist; `claims` are claim templates, which are also volumes."""
-    volumes = {
-        volume.get("name")
-        for volume in spec.get("volumes") or []
-        if volume.get("secret") is None or volume["secret"].get("secretName")  # upstream counts no other
-    }
-    volumes |= {(claim.get("metadata") or {}).get("name") for claim in claims}
-    for member in _RUNNING:
-        for index, container in enumerate(spec.get(member) or []):
-            for at, mount in enumerate(container.get("volumeMounts") or []):
-                if mount.get("name") and mount["name"] not in volumes:
-                    yield not_found_value(f".{member}[{index}].volumeMounts[{at}].name", mount["name"])
-
-
-def _lifetime(seconds: int) -> Iterator[FieldError]:
-    if seconds < _LEAST_SECONDS:
-        yield invalid("", seconds, "may not specify a duration less than 10 minutes")
-    elif seconds > _MOST_SECONDS:
-        yield invalid("", seconds, "may not specify a duration larger than 2^32 seconds")
-
-
-def _size_limit(value: str) -> Iterator[FieldError]:
-    if any(True for _ in not_negative(value)):
-        yield forbidden("", "SizeLimit field must be a valid resource quantity")
-
-
-def _downward(item: Obj) -> Iterator[FieldError]:
-    if item.get("fieldRef") is not None and item.get("resourceFieldRef") is not None:
-        yield invalid("", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
-    elif item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
-        yield required("", "one of fieldRef and resourceFieldRef is required")
-
-
-_ITEMS: tuple[Row, ...] = (
-    ("defaultMode", file_mode),
-    ("items[]", has("key", "path")),
-    ("items[].path", relative_path),
-    ("items[].mode", file_mode),
+from ktui.writes.validation.values.containers import APP_ARMOR, SECCOMP, image, resource_amounts
+from ktui.writes.validation.values.pod_containers import (
+    RUNNING,
+    containers,
+    ephemeral_containers,
+    host_network,
+    init_containers,
 )
-_DOWNWARD: tuple[Row, ...] = (
-    ("defaultMode", file_mode),
-    ("items[]", has("path")),
-    ("items[].path", relative_path),
-    ("items[].mode", file_mode),
-    ("items[]", _downward),
-)
-HOST_PATH: tuple[Row, ...] = (
-    ("", has("path")),
-    ("path", without_parents),
-    ("type", one_of_or_none(*HOST_PATH_TYPES)),
-)
-NFS: tuple[Row, ...] = (("", has("server", "path")), ("path", absolute_path))
+from ktui.writes.validation.values.scheduling import AFFINITY, spread, toleration
+from ktui.writes.validation.values.volumes import volumes
 
-VOLUMES: tuple[Row, ...] = (
-    ("", unique("name")),
-    ("[]", has("name")),
-    ("[].name", dns_label),
-    # A volume without a source is an emptyDir.
-    ("[]", one_kind("volume", "", lambda volume: [name for name in volume if name != "name"])),
-    *below("[].hostPath", HOST_PATH),
-    *below("[].nfs", NFS),
-    ("[].emptyDir.sizeLimit", _size_limit),
-    ("[].configMap", has("name")),
-    *below("[].configMap", _ITEMS),
-    ("[].secret", has("secretName")),
-    *below("[].secret", _ITEMS),
-    *below("[].downwardAPI", _DOWNWARD),
-    ("[].persistentVolumeClaim", has("claimName")),
-    ("[].csi", has("driver")),
-    ("[].ephemeral", has("volumeClaimTemplate")),
-    ("[].iscsi", has("targetPortal", "iqn")),
-    ("[].projected.defaultMode", file_mode),
-    ("[].projected.sources[].configMap", has("name")),
-    *below("[].projected.sources[].configMap", _ITEMS),
-    ("[].projected.sources[].secret", has("name")),
-    *below("[].projected.sources[].secret", _ITEMS),
-    *below("[].projected.sources[].downwardAPI", _DOWNWARD),
-    ("[].projected.sources[].serviceAccountToken", has("path")),
-    ("[].projected.sources[].serviceAccountToken", of_member("expirationSeconds", _lifetime)),
-    ("[].projected.sources[].serviceAccountToken.path", relative_path),
-    ("[].image.pullPolicy", one_of("Always", "IfNotPresent", "Never")),
-)
+_MOST_NAMESERVERS, _MOST_SEARCHES, _MOST_SEARCHED = 3, 32, 2048
+_MIRROR, _DELETION_COST = "kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"
+_INTEGER = re.compile("-?[1-9][0-9]{0,9}|0")
+_LONGEST_SYSCTL = 253
+_SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 
 
-_RUNNING = ("containers", "initContainers")
-_MOST_NAMESERVERS, _MOST_SEARCHES = 3, 32
-_PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+def _running(spec: Obj, claims: Sequence[str]) -> Iterator[FieldError]:
+    """Check volumes and containers; `claims` are names of claim templates, which are volumes too."""
+    valid: dict[str, Obj] = {}
+    yield from inside(".volumes", volumes(spec.get("volumes") or [], valid))
+    valid |= {name: {"persistentVolumeClaim": {"claimName": name}} for name in claims}
+    yield from containers(spec, valid)
+    yield from init_containers(spec, valid)
+    yield from ephemeral_containers(spec)
+    yield from host_network(spec)
 
 
-def _template(template: Obj) -> Iterator[FieldError]:
-    """Check what only templates may not have; upstream's path of their labels leaves `metadata` out."""
-    for error in labels((template.get("metadata") or {}).get("labels") or {}):
-        yield replace(error, field=".labels")
-    if (template.get("spec") or {}).get("ephemeralContainers"):
-        yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
+def _dns(spec: Obj) -> Iterator[FieldError]:
+    config = spec.get("dnsConfig")
+    if spec.get("dnsPolicy") == "None":
+        if not config:
+            yield required(".dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
+            return
+        if not config.get("nameservers"):
+            why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            yield required(".dnsConfig.nameservers", why)
+            return
+    yield from inside(".dnsConfig", _resolver(config or {}))
 
 
-def _dns(config: Obj) -> Iterator[FieldError]:
+def _resolver(config: Obj) -> Iterator[FieldError]:
     servers, searches = config.get("nameservers") or [], config.get("searches") or []
     if len(servers) > _MOST_NAMESERVERS:
         yield invalid(".nameservers", servers, f"must not have more than {_MOST_NAMESERVERS} nameservers")
+    for index, server in enumerate(servers):
+        yield from inside(f".nameservers[{index}]", address(server))
     if len(searches) > _MOST_SEARCHES:
-        yield invalid(".searches", searches, f"must not have more than {_MOST_SEARCHES} search paths")
+        why = f"must not have more than {_MOST_SEARCHES} search paths"
+        yield invalid(".searches", searches, why)
+    if len(" ".join(searches).encode()) > _MOST_SEARCHED:
+        why = f"must not have more than {_MOST_SEARCHED} characters (including spaces) in the search list"
+        yield invalid(".searches", searches, why)
+    for index, search in enumerate(searches):
+        domain = search.removesuffix(".")
+        if search != "." and subdomain_faults(domain.replace("_", "a")):  # an underscore is like a letter
+            faults = subdomain_faults(domain)
+            yield from (invalid(f".searches[{index}]", domain, fault) for fault in faults)
+    for index, option in enumerate(config.get("options") or []):
+        if not option.get("name"):
+            yield required(f".options[{index}]", "must not be empty")
 
 
-def _names(spec: Obj) -> Iterator[FieldError]:
-    """Names of containers are unique in a pod."""
-    return starmap(
-        duplicate,
-        repeated(
-            (f".{member}[{index}].name", container.get("name"))
-            for member in (*_RUNNING, "ephemeralContainers")
-            for index, container in enumerate(spec.get(member) or [])
-        ),
-    )
+def _gates(gates: list[Obj]) -> Iterator[FieldError]:
+    seen = set()
+    for index, gate in enumerate(gates):
+        name = str(gate.get("name") or "")
+        yield from (invalid(f"[{index}]", name, why) for why in label_key_faults(name))
+        if name in seen:
+            yield duplicate(f"[{index}]", name)
+        seen.add(name)
 
 
-def _host(spec: Obj) -> Iterator[FieldError]:
+def _gate_type(gate: Obj) -> Iterator[FieldError]:
+    name = str(gate.get("conditionType") or "")
+    yield from (invalid(".conditionType", name, why) for why in label_key_faults(name))
+
+
+def _alias(alias: Obj) -> Iterator[FieldError]:
+    yield from inside(".ip", address(alias.get("ip") or ""))
+    for index, name in enumerate(alias.get("hostnames") or []):
+        yield from (invalid(f".hostnames[{index}]", name, why) for why in subdomain_faults(name))
+
+
+def _overhead(amounts: Obj) -> Iterator[FieldError]:
+    yield from resource_amounts({"limits": amounts})
+
+
+def _sysctls(sysctls: list[Obj]) -> Iterator[FieldError]:
+    seen = set()
+    for index, each in enumerate(sysctls):
+        name = str(each.get("name") or "")
+        if not name:
+            yield required(f"[{index}].name")
+        elif len(name) > _LONGEST_SYSCTL or not re.fullmatch(_SYSCTL, name):
+            why = f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$"
+            yield invalid(f"[{index}].name", name, why)
+        elif name in seen:
+            yield duplicate(f"[{index}].name", name)
+        seen.add(name)
+
+
+def _shared(spec: Obj) -> Iterator[FieldError]:
+    """A shared process namespace; upstream has these members in the security context."""
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield FieldError(".shareProcessNamespace", "FieldValueInvalid", f"Invalid value: true: {why}")
-    taken = set()
-    for index, container in enumerate(spec.get("containers") or []):
-        for number, port in enumerate(container.get("ports") or []):
-            host = port.get("hostPort")
-            where = f".containers[{index}].ports[{number}]"
-            if spec.get("hostNetwork") and host and host != port.get("containerPort"):
-                why = "must match `hostPort` when `hostNetwork` is true"
-                yield invalid(f"{where}.containerPort", port.get("containerPort") or 0, why)
-            claimed = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
-            if host and claimed in taken:
-                yield duplicate(f"{where}.hostPort", claimed)
-            taken.add(claimed)
+        yield invalid(".securityContext.shareProcessNamespace", True, why)
 
 
-def _starting(container: Obj) -> Iterator[FieldError]:
-    if container.get("restartPolicy") == "Always":
+def _own_users(spec: Obj) -> Iterator[FieldError]:
+    """A pod with users of its own has no namespace of the host."""
+    if spec.get("hostUsers") is not False:
         return
-    for name in _PART_OF_STARTED:
-        if container.get(name) is not None:
-            yield forbidden(f".{name}", "may not be set for init containers without restartPolicy=Always")
+    for name, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
+        if spec.get(name):
+            yield forbidden(f".{shown}", "when `hostUsers` is false")
+
+
+def _system(spec: Obj) -> Iterator[FieldError]:
+    name = (spec.get("os") or {}).get("name")
+    if spec.get("os") is None:
+        return
+    if not name:
+        yield required(".os.name")
+    elif name not in ("linux", "windows"):
+        yield not_supported(".os", str(name), ("linux", "windows"))
+    else:
+        yield from _OF_SYSTEM[name](spec)
+
+
+def _linux(spec: Obj) -> Iterator[FieldError]:
+    for where, part in _contexts(spec):
+        if part.get("windowsOptions") is not None:
+            yield forbidden(f"{where}.windowsOptions", "windows options cannot be set for a linux pod")
+
+
+def _windows(spec: Obj) -> Iterator[FieldError]:
+    yield from _not_of(spec, "", ("hostUsers", "shareProcessNamespace"))
+    for name in ("hostPID", "hostIPC"):
+        if spec.get(name):
+            yield forbidden(f".{name}", "cannot be set for a windows pod")
+    for where, part in _contexts(spec):
+        yield from _not_of(part, where, _NOT_OF_WINDOWS)
+
+
+def _not_of(part: Obj, where: str, names: Sequence[str]) -> Iterator[FieldError]:
+    for name in names:
+        if part.get(name) is not None:
+            yield forbidden(f"{where}.{name}", "cannot be set for a windows pod")
+
+
+def _contexts(spec: Obj) -> Iterator[tuple[str, Obj]]:
+    """Yield the security contexts of a pod and of its containers, with their paths."""
+    yield ".securityContext", spec.get("securityContext") or {}
+    for member in ("initContainers", "containers", "ephemeralContainers"):
+        for index, container in enumerate(spec.get(member) or []):
+            yield f".{member}[{index}].securityContext", container.get("securityContext") or {}
+
+
+_NOT_OF_WINDOWS = (
+    "appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls",
+    "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount",
+    "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
+)  # fmt: skip
+_OF_SYSTEM: dict[str, Check] = {"linux": _linux, "windows": _windows}
+_REST = table_of(
+    ("restartPolicy", one_of("Always", "OnFailure", "Never")),
+    ("dnsPolicy", one_of("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")),
+    ("nodeSelector", labels),
+    ("securityContext.fsGroup", user_id),
+    ("securityContext.runAsUser", user_id),
+    ("securityContext.runAsGroup", user_id),
+    ("securityContext.supplementalGroups[]", user_id),
+    ("", _shared),
+    ("securityContext.sysctls", _sysctls),
+    ("securityContext.fsGroupChangePolicy", one_of("Always", "OnRootMismatch")),
+    *below("securityContext", (*SECCOMP, *APP_ARMOR)),
+    ("securityContext.supplementalGroupsPolicy", one_of("Merge", "Strict")),
+    ("securityContext.seLinuxChangePolicy", one_of("MountOption", "Recursive")),
+    *below("affinity", AFFINITY),
+    ("", _dns),
+    ("readinessGates[]", _gate_type),
+    ("schedulingGates", _gates),
+    ("topologySpreadConstraints", spread),
+    ("", _own_users),
+    ("serviceAccountName", subdomain),
+    ("nodeName", subdomain),
+    ("activeDeadlineSeconds", between(1, 2**31 - 1)),
+    ("hostname", dns_label),
+    ("subdomain", dns_label),
+    ("tolerations[]", toleration),
+    ("hostAliases[]", _alias),
+    ("priorityClassName", subdomain),
+    ("runtimeClassName", subdomain),
+    ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
+    ("overhead", _overhead),
+    ("", _system),
+)
+
+
+def _spec(spec: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
+    yield from _running(spec, claims)
+    yield from _REST.relative(spec)
 
 
 def _tokens(spec: Obj) -> Iterator[FieldError]:
@@ -219,46 +242,43 @@ def _tokens(spec: Obj) -> Iterator[FieldError]:
                 yield forbidden(where, "must not be specified when serviceAccountName is not set")
 
 
-POD_SPEC: tuple[Row, ...] = (
-    ("", has("containers")),
-    ("restartPolicy", one_of("Always", "Never", "OnFailure")),
-    ("dnsPolicy", one_of("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")),
-    ("activeDeadlineSeconds", between(1, 2**31 - 1)),
-    ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
-    ("serviceAccountName", subdomain),
-    ("nodeName", subdomain),
-    ("priorityClassName", subdomain),
-    ("runtimeClassName", subdomain),
-    ("hostname", dns_label),
-    ("subdomain", dns_label),
-    ("nodeSelector", labels),
-    ("os.name", one_of("linux", "windows")),
-    ("overhead{}", not_negative),
-    ("hostAliases[].ip", address),
-    ("hostAliases[].hostnames[]", subdomain),
-    ("readinessGates[].conditionType", qualified),
-    ("schedulingGates", unique("name")),
-    ("schedulingGates[].name", qualified),
-    ("", _dns_policy),
-    ("dnsConfig", _dns),
-    ("dnsConfig.nameservers[]", address),
-    ("dnsConfig.options[]", has("name", why="must not be empty")),
-    *SCHEDULING,
-    ("", _names),
-    ("", _host),
-    *below("containers[]", CONTAINER),
-    *below("initContainers[]", CONTAINER),
-    ("initContainers[]", _starting),
-    ("", _hooks),
-    *below("volumes", VOLUMES),
-    *below("securityContext", SECURITY),
-    ("securityContext.fsGroup", user_id),
-    ("securityContext.supplementalGroups[]", user_id),
-    ("securityContext.fsGroupChangePolicy", one_of("Always", "OnRootMismatch")),
-    ("securityContext.supplementalGroupsPolicy", one_of("Merge", "Strict")),
-    ("securityContext.sysctls", unique("name")),
-    ("securityContext.sysctls[]", has("name")),
-)
+def _images(spec: Obj) -> Iterator[FieldError]:
+    for member in RUNNING:
+        for index, container in enumerate(spec.get(member) or []):
+            yield from inside(f".{member}[{index}]", image(container))
 
-POD: tuple[Row, ...] = (*POD_SPEC, ("$", mounts), ("", _host_and_gates), ("", _tokens))
-TEMPLATE: tuple[Row, ...] = (("", _template), *below("spec", POD_SPEC))
+
+def _gated(pod: Obj) -> Iterator[FieldError]:
+    if pod.get("schedulingGates") and pod.get("nodeName"):
+        yield forbidden(".nodeName", "cannot be set until all schedulingGates have been cleared")
+
+
+def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
+    """Check the annotations that mean something in a pod or template."""
+    found = (part.get("metadata") or {}).get("annotations") or {}
+    if _MIRROR in found and not (part.get("spec") or {}).get("nodeName"):
+        why = "must set spec.nodeName if mirror pod annotation is set"
+        yield invalid(f"{field}[{_MIRROR}]", found[_MIRROR], why)
+    cost = found.get(_DELETION_COST)
+    if cost is not None and not (_INTEGER.fullmatch(cost) and abs(int(cost)) < 1 << 31):
+        yield invalid(f"{field}[{_DELETION_COST}]", cost, "must be a 32bit integer")
+
+
+def template_errors(template: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
+    """Yield the errors of a pod template; upstream's paths of its labels and annotations skip `metadata`."""
+    metadata = template.get("metadata") or {}
+    for error in labels(metadata.get("labels") or {}):
+        yield replace(error, field=".labels")
+    for error in annotation_errors(metadata.get("annotations") or {}):
+        yield replace(error, field=".annotations")
+    yield from _annotations(template, ".annotations")
+    spec = template.get("spec") or {}
+    yield from inside(".spec", _spec(spec, claims))
+    if spec.get("ephemeralContainers"):
+        yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
+
+
+POD: tuple[Row, ...] = (
+    ("", lambda pod: _annotations(pod, ".metadata.annotations")),
+    *(("spec", check) for check in (_spec, _tokens, _images, _gated)),
+)

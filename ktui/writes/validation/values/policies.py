@@ -4,29 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, path_segment_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
+    Check,
     Row,
-    below,
     count_or_percent,
+    dns_label,
+    duplicate,
     inside,
-    more_than_nothing,
+    not_negative,
     one_of,
-    positive,
     selector,
-    unique,
 )
 
 SCOPES = (
     "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass",
     "Terminating", "VolumeAttributesClass",
 )  # fmt: skip
-
-METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
+TARGET_TYPES = ("Utilization", "Value", "AverageValue")
+# The member of a metric that each of its types has.
+METRICS = {
+    "ContainerResource": "containerResource",
+    "External": "external",
+    "Object": "object",
+    "Pods": "pods",
+    "Resource": "resource",
+}
 _OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 # Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
 _COUNTED = frozenset({
@@ -44,74 +51,41 @@ _OF_PODS = frozenset(
 _SCOPES_OF_PODS = ("NotBestEffort", "NotTerminating", "Terminating")
 _STANDARD_PREFIXES = ("hugepages-", "requests.hugepages-", "limits.hugepages-")
 _LIMIT_TYPES = ("Container", "PersistentVolumeClaim", "Pod")
-# (lesser, larger): the members of a limit that may not exceed each other; upstream's words for them.
+# (lesser, larger, field, shown, words): the members of a limit that may not exceed each other, the one at
+# which the error is, the one whose value it shows, and the words for them.
 _ORDER = (
-    ("min", "max", "min", "max"),
-    ("min", "defaultRequest", "min", "default request"),
-    ("defaultRequest", "max", "default request", "max"),
-    ("defaultRequest", "default", "default request", "default limit"),
-    ("min", "default", "min", "default"),
-    ("default", "max", "default", "max"),
-)
+    ("min", "max", "min", "min", "min value {} is greater than max value {}"),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest",
+     "min value {} is greater than default request value {}"),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest",
+     "default request value {} is greater than max value {}"),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest",
+     "default request value {} is greater than default limit value {}"),
+    ("min", "default", "default", "min", "min value {} is greater than default value {}"),
+    ("default", "max", "default", "max", "default value {} is greater than max value {}"),
+)  # fmt: skip
+_MEMBERS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+_OF_CONTAINERS = frozenset({"cpu", "memory", "ephemeral-storage"})
+_KNOWN = _COUNTED | _MEASURED
+_ONLY_EXIST = ("BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity")
 
 
-def _metric_target(source: Obj) -> Iterator[FieldError]:
-    target = source.get("target") or {}
-    if target.get("averageUtilization") is not None and target.get("averageValue") is not None:
-        yield forbidden(
-            ".target.averageValue", "may not set both a target raw value and a target utilization"
-        )
+def _reference(reference: Obj) -> Iterator[FieldError]:
+    """A reference to an object of another kind, which is not of the core group in itself."""
+    for name in ("kind", "name"):
+        value = str(reference.get(name) or "")
+        if not value:
+            yield required(f".{name}")
+        yield from (invalid(f".{name}", value, why) for why in path_segment_faults(value))
 
 
-def _behaviour(rules: Obj) -> Iterator[FieldError]:
-    window = rules.get("stabilizationWindowSeconds")
-    if window is not None and window < 0:
-        yield invalid(".stabilizationWindowSeconds", window, "must be greater than or equal to zero")
-    if window is not None and window > 3600:
-        yield invalid(".stabilizationWindowSeconds", window, "must be less than or equal to 3600")
-    if rules.get("policies") == []:
-        yield required(".policies", "must specify at least one Policy")
-
-
-def _step(policy: Obj) -> Iterator[FieldError]:
-    seconds = policy.get("periodSeconds") or 0
-    if (policy.get("value") or 0) <= 0:
-        yield invalid(".value", policy.get("value") or 0, "must be greater than zero")
-    if seconds <= 0:
-        yield invalid(".periodSeconds", seconds, "must be greater than zero")
-    elif seconds > 1800:
-        yield invalid(".periodSeconds", seconds, "must be less than or equal to 1800")
-
-
-_SCALING: tuple[Row, ...] = (
-    ("", _behaviour),
-    ("selectPolicy", one_of("Disabled", "Max", "Min")),
-    ("policies[].type", one_of("Percent", "Pods")),
-    ("policies[]", _step),
-)
-_TARGET: tuple[Row, ...] = (
-    ("", _metric_target),
-    ("target.averageUtilization", positive("must be greater than 0")),
-    ("target.value", more_than_nothing),
-    ("target.averageValue", more_than_nothing),
-)
-
-
-def _named_metric(source: Obj) -> Iterator[FieldError]:
-    if not (source.get("metric") or {}).get("name"):
-        yield required(".metric.name", "must specify a metric name")
-
-
-def _each_pod(source: Obj) -> Iterator[FieldError]:
-    if (source.get("target") or {}).get("averageValue") is None:
-        yield required(".target.averageValue", "must specify a positive target averageValue")
-
-
-def _some_value(source: Obj) -> Iterator[FieldError]:
-    target = source.get("target") or {}
-    if target.get("value") is None and target.get("averageValue") is None:
-        why = "must set either a target value for metric or a per-pod target"
-        yield required(".target.averageValue", why)
+def _grouped(reference: Obj, *, core: bool) -> Iterator[FieldError]:
+    """Check the group of a reference; `core`: it may be the core group, which has no name."""
+    version = str(reference.get("apiVersion") or "")
+    if version.count("/") > 1:
+        yield invalid(".apiVersion", version, f"unexpected GroupVersion string: {version}")
+    elif not core and not version.partition("/")[1]:
+        yield invalid(".apiVersion", version, "apiVersion must specify API group")
 
 
 def _autoscaler(spec: Obj) -> Iterator[FieldError]:
@@ -123,59 +97,141 @@ def _autoscaler(spec: Obj) -> Iterator[FieldError]:
     if most < (1 if least is None else least):
         yield invalid(".maxReplicas", most, "must be greater than or equal to `minReplicas`")
     target = spec.get("scaleTargetRef") or {}
-    for name in ("kind", "name"):
-        value = str(target.get(name) or "")
-        if not value:
-            yield required(f".scaleTargetRef.{name}")
-        elif faults := path_segment_faults(value):
-            yield invalid(f".scaleTargetRef.{name}", value, " and ".join(faults))
+    yield from inside(".scaleTargetRef", _reference(target))
+    yield from inside(".scaleTargetRef", _grouped(target, core=False))
 
 
 def _metric(metric: Obj) -> Iterator[FieldError]:
+    """Check a metric: it has the one source that its type names."""
     kind = str(metric.get("type") or "")
-    member = kind[:1].lower() + kind[1:]
     if not kind:
         yield required(".type", "must specify a metric source type")
-    elif kind not in METRICS:
-        yield invalid(".type", kind, f"must be one of {', '.join(METRICS)}")
-    elif (source := metric.get(member)) is None:
+    if kind not in METRICS:
+        yield not_supported(".type", kind, METRICS)
+    there = [name for name in _SOURCES if metric.get(name) is not None]
+    for name in there[:1]:
+        yield from inside(f".{name}", _SOURCES[name](metric[name]))
+    member = METRICS.get(kind)
+    if member is None:
+        yield not_supported(".type", kind, METRICS)
+    elif metric.get(member) is None:
         yield required(f".{member}", "must populate information for the given metric source")
-    else:
-        yield from inside(f".{member}", _source(source, of_resource="Resource" in kind))
+    for name in there if len(there) != 1 else ():
+        if name != member:
+            yield forbidden(f".{name}", "must populate the given metric source only")
 
 
-def _source(source: Obj, of_resource: bool) -> Iterator[FieldError]:
+def _target(source: Obj) -> Iterator[FieldError]:
     target = source.get("target") or {}
-    named = target.get("type") or ""
+    named, used = str(target.get("type") or ""), target.get("averageUtilization")
     if not named:
         yield required(".target.type", "must specify a metric target type")
-    if named not in ("Utilization", "Value", "AverageValue"):
-        yield invalid(".target.type", str(named), "must be either Utilization, Value, or AverageValue")
-    if not of_resource:
-        return
+    if named not in TARGET_TYPES:
+        yield invalid(".target.type", named, "must be either Utilization, Value, or AverageValue")
+    for name in ("value", "averageValue"):
+        if (value := target.get(name)) is not None and amount(value) <= 0:
+            yield invalid(f".target.{name}", value, "must be positive")
+    if used is not None and used < 1:
+        yield invalid(".target.averageUtilization", used, "must be greater than 0")
+
+
+def _identified(source: Obj) -> Iterator[FieldError]:
+    name = str((source.get("metric") or {}).get("name") or "")
+    if not name:
+        yield required(".metric.name", "must specify a metric name")
+    yield from (invalid(".metric.name", name, why) for why in path_segment_faults(name))
+    yield from _target(source)
+
+
+def _one_value(source: Obj, field: str, why: str) -> Iterator[FieldError]:
+    target = source.get("target") or {}
+    if target.get("value") is None and target.get("averageValue") is None:
+        yield required(f".target.{field}", why)
+
+
+def _of_object(source: Obj) -> Iterator[FieldError]:
+    described = source.get("describedObject") or {}
+    yield from inside(".describedObject", _reference(described))
+    yield from inside(".describedObject", _grouped(described, core=True))
+    yield from _identified(source)
+    yield from _one_value(source, "averageValue", "must set either a target value or averageValue")
+
+
+def _of_external(source: Obj) -> Iterator[FieldError]:
+    target = source.get("target") or {}
+    yield from _identified(source)
+    why = "must set either a target value for metric or a per-pod target"
+    yield from _one_value(source, "averageValue", why)
+    if target.get("value") is not None and target.get("averageValue") is not None:
+        yield forbidden(".target.value", "may not set both a target value for metric and a per-pod target")
+
+
+def _of_pods(source: Obj) -> Iterator[FieldError]:
+    yield from _identified(source)
+    if (source.get("target") or {}).get("averageValue") is None:
+        yield required(".target.averageValue", "must specify a positive target averageValue")
+
+
+def _of_resource(source: Obj) -> Iterator[FieldError]:
+    target = source.get("target") or {}
     if not source.get("name"):
         yield required(".name", "must specify a resource name")
-    if target.get("averageUtilization") is None and target.get("averageValue") is None:
+    if "container" in source and not source["container"]:
+        yield required(".container", "must specify a container")
+    yield from inside(".container", dns_label(str(source.get("container") or "")))
+    yield from _target(source)
+    used, each = target.get("averageUtilization"), target.get("averageValue")
+    if used is None and each is None:
         why = "must set either a target raw value or a target utilization"
         yield required(".target.averageUtilization", why)
+    elif None not in (used, each):
+        why = "may not set both a target raw value and a target utilization"
+        yield forbidden(".target.averageValue", why)
+
+
+# The sources of a metric, in the order in which the first of them counts.
+_SOURCES: dict[str, Check] = {
+    "object": _of_object,
+    "external": _of_external,
+    "pods": _of_pods,
+    "resource": _of_resource,
+    "containerResource": _of_resource,
+}
+
+
+def _scaling(rules: Obj) -> Iterator[FieldError]:
+    window, select = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy")
+    if window is not None and window < 0:
+        yield invalid(".stabilizationWindowSeconds", window, "must be greater than or equal to zero")
+    if window is not None and window > 3600:
+        yield invalid(".stabilizationWindowSeconds", window, "must be less than or equal to 3600")
+    if select is not None:
+        yield from inside(".selectPolicy", one_of("Disabled", "Max", "Min")(select))
+    if not rules.get("policies"):
+        yield required(".policies", "must specify at least one Policy")
+    for index, policy in enumerate(rules.get("policies") or []):
+        yield from inside(f".policies[{index}]", _step(policy))
+    if (tolerance := rules.get("tolerance")) is not None:
+        yield from inside(".tolerance", not_negative(tolerance))
+
+
+def _step(policy: Obj) -> Iterator[FieldError]:
+    kind, seconds = str(policy.get("type") or ""), policy.get("periodSeconds") or 0
+    if kind not in ("Percent", "Pods"):
+        yield not_supported(".type", kind, ("Percent", "Pods"))
+    if (policy.get("value") or 0) <= 0:
+        yield invalid(".value", policy.get("value") or 0, "must be greater than zero")
+    if seconds <= 0:
+        yield invalid(".periodSeconds", seconds, "must be greater than zero")
+    elif seconds > 1800:
+        yield invalid(".periodSeconds", seconds, "must be less than or equal to 1800")
 
 
 AUTOSCALER: tuple[Row, ...] = (
     ("spec", _autoscaler),
     ("spec.metrics[]", _metric),
-    *below("spec.metrics[].resource", _TARGET),
-    *below("spec.metrics[].containerResource", _TARGET),
-    *below("spec.metrics[].pods", _TARGET),
-    *below("spec.metrics[].object", _TARGET),
-    *below("spec.metrics[].external", _TARGET),
-    ("spec.metrics[].pods", _named_metric),
-    ("spec.metrics[].pods", _each_pod),
-    ("spec.metrics[].object", _named_metric),
-    ("spec.metrics[].object", _some_value),
-    ("spec.metrics[].external", _named_metric),
-    ("spec.metrics[].external", _some_value),
-    *below("spec.behavior.scaleUp", _SCALING),
-    *below("spec.behavior.scaleDown", _SCALING),
+    ("spec.behavior.scaleUp", _scaling),
+    ("spec.behavior.scaleDown", _scaling),
 )
 
 
@@ -183,6 +239,7 @@ def _one_bound(spec: Obj) -> Iterator[FieldError]:
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
         shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
+        shown["UnhealthyPodEvictionPolicy"] = spec.get("unhealthyPodEvictionPolicy")
         yield invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
 
 
@@ -202,8 +259,11 @@ def _hard(amounts: Obj) -> Iterator[FieldError]:
         elif name in _COUNTED or name in _MEASURED or name.startswith(_STANDARD_PREFIXES):
             faults = []
         else:
-            faults = [*label_key_faults(name), "must be a standard resource type or fully qualified"]
-            faults.append("must be a standard resource for quota")
+            faults = [
+                "must be a standard resource type or fully qualified",
+                "must be a standard resource for quota",
+            ]
+            faults = [*label_key_faults(name), *faults]
         yield from (invalid(f"[{name}]", name, why) for why in faults)
         if amount(value) < 0:
             yield invalid(f"[{name}]", value, "must be greater than or equal to 0")
@@ -211,73 +271,131 @@ def _hard(amounts: Obj) -> Iterator[FieldError]:
             yield invalid(f"[{name}]", value, "must be an integer")
 
 
-def _scopes(scopes: list[str]) -> Iterator[FieldError]:
+def _scopes(spec: Obj) -> Iterator[FieldError]:
+    """Check that a quota's scopes are known, select among what it counts, and go together."""
+    scopes = spec.get("scopes") or []
     for name in scopes:
         if name not in SCOPES and "/" not in name:
-            yield invalid("", scopes, "unsupported scope")
+            yield invalid(".scopes", scopes, "unsupported scope")
+        for _ in _unfitting(name, spec):
+            yield invalid(".scopes", scopes, "unsupported scope applied to resource")
     for pair in _OPPOSITES:
         if pair <= set(scopes):
-            yield invalid("", scopes, "conflicting scopes")
+            yield invalid(".scopes", scopes, "conflicting scopes")
 
 
-def _scoped(spec: Obj) -> Iterator[FieldError]:
-    """Check that a quota's scopes select among objects of the kinds that it counts."""
-    scopes = spec.get("scopes") or []
+def _unfitting(scope: str, spec: Obj) -> set[str]:
+    """Return what a quota counts of objects that its scope does not select among."""
     known = (_COUNTED | _OF_PODS) & (spec.get("hard") or {}).keys()
-    for name in scopes:
-        fitting = {"BestEffort": frozenset({"pods"}), **dict.fromkeys(_SCOPES_OF_PODS, _OF_PODS)}.get(name)
-        if fitting is not None and known - fitting:
-            yield invalid(".scopes", scopes, "unsupported scope applied to resource")
+    fitting = {"BestEffort": frozenset({"pods"}), **dict.fromkeys(_SCOPES_OF_PODS, _OF_PODS)}.get(scope)
+    return set() if fitting is None else set(known - fitting)
 
 
-def _scope(expression: Obj) -> Iterator[FieldError]:
-    name = expression.get("scopeName") or ""
-    if name not in SCOPES:
-        yield invalid(".scopeName", name, "unsupported scope")
+def _scope_selector(spec: Obj) -> Iterator[FieldError]:
+    """Check what a quota selects by; upstream's path of each requirement is that of their list."""
+    selector = spec.get("scopeSelector")
+    found = (selector or {}).get("matchExpressions") or []
+    for expression in found:
+        name = str(expression.get("scopeName") or "")
+        if name not in SCOPES:
+            yield invalid(".scopeName", name, "unsupported scope")
+        for _ in _unfitting(name, spec):
+            yield invalid("", selector, "unsupported scope applied to resource")
+        yield from _requirement(name, expression)
+    for pair in _OPPOSITES:
+        if pair <= {each.get("scopeName") for each in found}:
+            yield invalid("", spec.get("scopes"), "conflicting scopes")
+
+
+def _requirement(name: str, expression: Obj) -> Iterator[FieldError]:
+    operator = str(expression.get("operator") or "")
+    if name in _ONLY_EXIST and operator != "Exists":
+        kinds = ("Terminating", "NotTerminating", "BestEffort", "NotBestEffort")
+        listed = ", ".join(f"ResourceQuotaScope{kind}" for kind in kinds)
+        why = f"must be 'Exists' when scope is any of {listed} or ResourceQuotaScopeCrossNamespacePodAffinity"
+        yield invalid(".operator", operator, why)
     lacking = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
-    why = "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"
-    yield from operator_errors(
-        expression, lacking=lacking, unwanted=lambda field, values: invalid(field, values, why)
-    )
+    why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+    yield from operator_errors(expression, "", lacking, lambda field, values: invalid(field, values, why))
 
 
-QUOTA: tuple[Row, ...] = (
-    ("spec.hard", _hard),
-    ("spec.scopes", _scopes),
-    ("spec", _scoped),
-    ("spec.scopeSelector.matchExpressions[]", _scope),
-)
+def _selected(spec: Obj) -> Iterator[FieldError]:
+    yield from inside(".scopeSelector.matchExpressions", _scope_selector(spec))
 
 
-def _limit(limit: Obj) -> Iterator[FieldError]:
-    kind = limit.get("type") or ""
-    if kind not in _LIMIT_TYPES:
-        faults = label_key_faults(kind) if kind else ["must be a standard limit type or fully qualified"]
-        if kind and not faults and "/" not in kind:
+QUOTA: tuple[Row, ...] = (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected))
+
+
+def _limits(limits: list[Obj]) -> Iterator[FieldError]:
+    seen = set()
+    for index, limit in enumerate(limits):
+        kind = limit.get("type") or ""
+        faults = label_key_faults(kind)
+        if not faults and "/" not in kind and kind not in _LIMIT_TYPES:
             faults = ["must be a standard limit type or fully qualified"]
-        yield from (invalid(".type", kind, why) for why in faults)
-    for name in ("default", "defaultRequest") if kind == "Pod" else ():
-        if limit.get(name):
-            yield forbidden(f".{name}", "may not be specified when `type` is 'Pod'")
+        yield from (invalid(f"[{index}].type", kind, why) for why in faults)
+        if kind in seen:
+            yield duplicate(f"[{index}].type", kind)
+        seen.add(kind)
+        yield from inside(f"[{index}]", _limit(limit, kind))
+
+
+def _limit(limit: Obj, kind: str) -> Iterator[FieldError]:
+    for member in ("max", "min"):
+        yield from _named(limit, member, kind)
+    for member in ("default", "defaultRequest"):
+        if kind != "Pod":
+            yield from _named(limit, member, kind)
+        elif limit.get(member):
+            yield forbidden(f".{member}", "may not be specified when `type` is 'Pod'")
     least, most = limit.get("min") or {}, limit.get("max") or {}
     if kind == "PersistentVolumeClaim" and "storage" not in least and "storage" not in most:
         yield required(
             ".limits", "either minimum or maximum storage value is required, but neither was provided"
         )
-    yield from _bounds(limit)
+    yield from _named(limit, "maxLimitRequestRatio", kind)
+    yield from _bounds(limit, kind)
 
 
-def _bounds(limit: Obj) -> Iterator[FieldError]:
-    """Check each pair of a limit's amounts, and that ratios are at least 1."""
-    for lesser, larger, what, other in _ORDER:
-        low, high = limit.get(lesser) or {}, limit.get(larger) or {}
-        for name, value in low.items():
-            if name in high and amount(value) > amount(high[name]):
-                why = f"{what} value {value} is greater than {other} value {high[name]}"
-                yield invalid(f".{lesser}[{name}]", value, why)
-    for name, ratio in (limit.get("maxLimitRequestRatio") or {}).items():
+def _named(limit: Obj, member: str, kind: str) -> Iterator[FieldError]:
+    """Check the names of a limit's amounts; those of pods and containers are of what containers have."""
+    for name in limit.get(member) or {}:
+        faults = label_key_faults(name)
+        if not faults and "/" not in name and name not in _KNOWN and not name.startswith(_STANDARD_PREFIXES):
+            faults = ["must be a standard resource type or fully qualified"]
+        of_containers = name in _OF_CONTAINERS or name.startswith("hugepages-")
+        if kind in ("Pod", "Container") and "/" not in name and not of_containers:
+            faults = [*faults, "must be a standard resource for containers"]
+        yield from (invalid(f".{member}[{name}]", name, why) for why in faults)
+
+
+def _bounds(limit: Obj, kind: str) -> Iterator[FieldError]:
+    """Check each pair of a limit's amounts, by the amounts' names, and that ratios are at least 1."""
+    parts = {member: limit.get(member) or {} for member in _MEMBERS}
+    if kind == "Pod":
+        parts["default"] = parts["defaultRequest"] = {}
+    for name in sorted({name for part in parts.values() for name in part}):
+        for lesser, larger, field, shown, words in _ORDER:
+            low, high = parts[lesser].get(name), parts[larger].get(name)
+            if low is not None and high is not None and amount(low) > amount(high):
+                value = low if shown == lesser else high
+                yield invalid(f".{field}[{name}]", value, words.format(low, high))
+        ratio = parts["maxLimitRequestRatio"].get(name)
+        if ratio is None:
+            continue
         if amount(ratio) < 1:
             yield invalid(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")
+        yield from _ratio(name, ratio, parts["min"].get(name), parts["max"].get(name))
 
 
-LIMIT_RANGE: tuple[Row, ...] = (("spec.limits", unique("type")), ("spec.limits[]", _limit))
+def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterator[FieldError]:
+    """A ratio is at most that of the limit's bounds."""
+    if least is None or most is None or amount(least) <= 0:
+        return
+    limit = float(amount(most)) / float(amount(least))
+    if float(amount(ratio)) > limit:
+        why = f"ratio {ratio} is greater than max/min = {limit:f}"
+        yield invalid(f".maxLimitRequestRatio[{name}]", ratio, why)
+
+
+LIMIT_RANGE: tuple[Row, ...] = (("spec.limits", _limits),)

@@ -4,60 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults
+from ktui.kube.names import dns_label_faults, label_key_faults
 from ktui.kube.quantity import amount
-from ktui.writes.validation.updates.storage import VOLUME_FIELDS
 from ktui.writes.validation.values.checks import (
     Row,
     below,
-    demand,
+    duplicate,
     has,
+    inside,
     more_than_nothing,
-    one_kind,
     one_of,
     one_of_or_none,
     selector,
     subdomain,
+    table_of,
+    without_parents,
 )
-from ktui.writes.validation.values.pods import HOST_PATH, NFS
 from ktui.writes.validation.values.scheduling import NODE_SELECTOR
+from ktui.writes.validation.values.volumes import HOST_PATH, NFS, driver, sources
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MODES = ("Block", "Filesystem")
+_ALONE = "may not use ReadWriteOncePod with other access modes"
+_MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
+_ONLY_CLAIMS = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
 
 
-_one_source = one_kind(
-    "volume", "must specify a volume type", lambda spec: [name for name in spec if name not in VOLUME_FIELDS]
-)
-
-
-def _source(spec: Obj) -> Iterator[FieldError]:
-    yield from _one_source(spec)
-    if (spec.get("hostPath") or {}).get("path") == "/" and spec.get(
-        "persistentVolumeReclaimPolicy"
-    ) == "Recycle":
-        yield forbidden(".persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")
-    if spec.get("local") is not None and not (spec.get("nodeAffinity") or {}).get("required"):
-        yield required(".nodeAffinity", "Local volume requires node affinity")
-
-
-def _modes(modes: list[str]) -> Iterator[FieldError]:
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield forbidden("", "may not use ReadWriteOncePod with other access modes")
-
-
-def _access(spec: Obj, lacking: str = "") -> Iterator[FieldError]:
-    if not spec.get("accessModes"):
-        yield required(".accessModes", lacking)
-    for mode in spec.get("accessModes") or []:
+def _modes(spec: Obj) -> Iterator[FieldError]:
+    modes = spec.get("accessModes") or []
+    for mode in modes:
         if mode not in ACCESS_MODES:
             yield not_supported(".accessModes", str(mode), ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and any(mode in ACCESS_MODES[:3] for mode in modes):
+        yield forbidden(".accessModes", _ALONE)
 
 
-def _claim(spec: Obj) -> Iterator[FieldError]:
-    yield from _access(spec, "at least 1 access mode is required")
+def _some_mode(spec: Obj) -> Iterator[FieldError]:
+    if not spec.get("accessModes"):
+        yield required(".accessModes", "at least 1 access mode is required")
+
+
+def _storage(spec: Obj) -> Iterator[FieldError]:
     requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if requested is None:
         yield required(".resources[storage]")
@@ -65,13 +54,70 @@ def _claim(spec: Obj) -> Iterator[FieldError]:
         yield invalid(".resources[storage]", requested, "must be greater than zero")
 
 
-def _volume(spec: Obj) -> Iterator[FieldError]:
-    yield from _access(spec)
+def _data_source(source: Obj) -> Iterator[FieldError]:
+    yield from has("name", "kind")(source)
+    group, kind = source.get("apiGroup") or "", str(source.get("kind") or "")
+    if not group and kind != "PersistentVolumeClaim":
+        yield invalid("", kind, _ONLY_CLAIMS)
+    yield from inside(".apiGroup", subdomain(group))
+    if namespace := source.get("namespace"):
+        yield from (invalid(".namespace", namespace, why) for why in dns_label_faults(namespace))
+
+
+def _capacity(spec: Obj) -> Iterator[FieldError]:
     capacity = spec.get("capacity") or {}
+    if not spec.get("accessModes"):
+        yield required(".accessModes")
+    yield from _modes(spec)
     if not capacity:
         yield required(".capacity")
     if "storage" not in capacity or len(capacity) > 1:
-        yield not_supported(".capacity", [*capacity], ("storage",))
+        yield not_supported(".capacity", dict(sorted(capacity.items())) or None, ("storage",))
+    for name, value in capacity.items():
+        yield from inside(f".capacity[{name}]", more_than_nothing(value))
+
+
+def _volume_source(spec: Obj) -> Iterator[FieldError]:
+    there = next((name for name in SOURCES if spec.get(name) is not None), "")
+    yield from sources(spec, SOURCES)
+    if there == "local" and spec.get("nodeAffinity") is None:
+        yield required(".nodeAffinity", "Local volume requires node affinity")
+    if (spec.get("hostPath") or {}).get("path") == "/" and spec.get(
+        "persistentVolumeReclaimPolicy"
+    ) == "Recycle":
+        yield forbidden(".persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")
+
+
+def _attributes(spec: Obj) -> Iterator[FieldError]:
+    name = spec.get("volumeAttributesClassName")
+    if name is None:
+        return
+    if not name:
+        yield required(".volumeAttributesClassName", "an empty string is disallowed")
+    yield from inside(".volumeAttributesClassName", subdomain(name))
+    if spec.get("csi") is None:
+        yield required(".csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _local(source: Obj) -> Iterator[FieldError]:
+    yield from has("path")(source)
+    yield from inside(".path", without_parents(source.get("path") or ""))
+
+
+_NOTHING = table_of()
+# The sources of a persistent volume, in the order in which the first of them counts.
+SOURCES = {
+    "hostPath": HOST_PATH,
+    **dict.fromkeys(("gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker"), _NOTHING),
+    "nfs": NFS,
+    **dict.fromkeys(("rbd", "quobyte", "cephfs"), _NOTHING),
+    "iscsi": table_of(("", has("targetPortal", "iqn"))),
+    **dict.fromkeys(("cinder", "fc", "flexVolume", "azureFile", "vsphereVolume"), _NOTHING),
+    **dict.fromkeys(("photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO"), _NOTHING),
+    "local": table_of(("", _local)),
+    "storageos": _NOTHING,
+    "csi": table_of(("", driver), ("", has("volumeHandle"))),
+}
 
 
 def _provisioner(obj: Obj) -> Iterator[FieldError]:
@@ -82,44 +128,82 @@ def _provisioner(obj: Obj) -> Iterator[FieldError]:
         yield from (invalid(".provisioner", name, why) for why in label_key_faults(name.lower()))
 
 
+def _parameters(parameters: Obj) -> Iterator[FieldError]:
+    if len(parameters) > _MOST_PARAMETERS:
+        yield too_long("", _MOST_PARAMETERS)
+        return
+    if "" in parameters:
+        yield invalid("", "", "field can not be empty.")
+    if sum(len(f"{name}{value}".encode()) for name, value in parameters.items()) > _MOST_PARAMETER_BYTES:
+        yield too_long("", _MOST_PARAMETER_BYTES)
+
+
 VOLUME: tuple[Row, ...] = below(
     "spec",
     (
-        ("", _volume),
-        ("capacity{}", more_than_nothing),
-        ("accessModes", _modes),
-        ("", _source),
+        ("", _capacity),
         ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
-        ("volumeMode", one_of(*_MODES)),
-        ("storageClassName", subdomain),
-        *below("hostPath", HOST_PATH),
-        *below("nfs", NFS),
-        ("local", has("path")),
-        ("csi", has("driver", "volumeHandle")),
-        ("nodeAffinity", has("required")),
+        ("nodeAffinity", has("required", why="must specify required node constraints")),
         *below("nodeAffinity.required", NODE_SELECTOR),
+        ("", _volume_source),
+        ("storageClassName", subdomain),
+        ("volumeMode", one_of(*_MODES)),
+        ("", _attributes),
     ),
 )
 CLAIM: tuple[Row, ...] = below(
     "spec",
     (
-        ("", _claim),
-        ("accessModes", _modes),
-        ("volumeMode", one_of(*_MODES)),
-        ("storageClassName", subdomain),
+        ("", _some_mode),
         ("selector", selector),
-        ("dataSource", has("kind", "name")),
-        ("dataSourceRef", has("kind", "name")),
+        ("", _modes),
+        ("", _storage),
+        ("storageClassName", subdomain),
+        ("volumeMode", one_of(*_MODES)),
+        ("dataSource", _data_source),
+        ("dataSourceRef", _data_source),
+        ("volumeAttributesClassName", subdomain),
     ),
 )
+
+
+def _lifecycle(modes: list[str]) -> Iterator[FieldError]:
+    """Check each mode; upstream's path of it is that of the list."""
+    for mode in modes:
+        if mode not in ("Persistent", "Ephemeral"):
+            yield not_supported("", mode, ("Persistent", "Ephemeral"))
+
+
+def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
+    """Check the topologies of a class, whose terms and values differ."""
+    seen = []
+    for index, term in enumerate(terms):
+        keys: dict[str, frozenset[str]] = {}
+        for at, expression in enumerate(term.get("matchLabelExpressions") or []):
+            where = f"[{index}].matchLabelExpressions[{at}]"
+            key, values = str(expression.get("key") or ""), expression.get("values") or []
+            if not values:
+                yield required(f"{where}.values")
+            for number, value in enumerate(values):
+                if value in values[:number]:
+                    yield duplicate(f"{where}.values[{number}]", value)
+            yield from (invalid(f"{where}.key", key, why) for why in label_key_faults(key))
+            if key in keys:
+                yield duplicate(f"{where}.key", key)
+            keys[key] = frozenset(values)
+        if keys in seen:
+            yield FieldError(f"[{index}].matchLabelExpressions", "FieldValueDuplicate", 'Duplicate value: ""')
+        seen.append(keys)
+
+
 STORAGE_CLASS: tuple[Row, ...] = (
     ("", _provisioner),
+    ("parameters", _parameters),
     ("reclaimPolicy", one_of("Delete", "Retain")),
     ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
-    ("parameters", demand(lambda parameters: "" not in parameters, "field can not be empty.")),
-    ("allowedTopologies[].matchLabelExpressions[]", has("values")),
+    ("allowedTopologies", _topologies),
 )
 CSI_DRIVER: tuple[Row, ...] = (
-    ("spec.volumeLifecycleModes[]", one_of("Ephemeral", "Persistent")),
     ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
+    ("spec.volumeLifecycleModes", _lifecycle),
 )

@@ -191,9 +191,9 @@ REFUSED = [
         CLASS,
         {"provisioner": "q", "reclaimPolicy": "Retain", "volumeBindingMode": "WaitForFirstConsumer"},
         [
-            "parameters: Forbidden: updates to parameters are forbidden.",
-            "provisioner: Forbidden: updates to provisioner are forbidden.",
-            "reclaimPolicy: Forbidden: updates to reclaimPolicy are forbidden.",
+            "parameters: Invalid value: null: field is immutable",
+            'provisioner: Invalid value: "q": field is immutable',
+            'reclaimPolicy: Invalid value: "Retain": field is immutable',
             'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',
         ],
     ),

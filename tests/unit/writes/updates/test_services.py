@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.objects import value_errors
 from ktui.writes.validation.updates import pods, services
 from ktui.writes.validation.updates.kinds import update_errors
@@ -15,7 +14,7 @@ ADDRESS = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1"]}
 DUAL = {"clusterIP": "10.0.0.1", "clusterIPs": ["10.0.0.1", "fd00::1"], "ipFamilies": ["IPv4", "IPv6"]}
 LOCAL = {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "healthCheckNodePort": 30001}
 
-NO_NAME = f'spec.externalName: Invalid value: "": {subdomain_faults("")[0]}'
+NO_NAME = "spec.externalName: Required value"
 
 
 def told(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -60,7 +59,11 @@ def told(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
         (
             {**ADDRESS, "ipFamilies": ["IPv4"]},
             {**ADDRESS, "ipFamilies": ["IPv6"]},
-            ['spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set'],
+            [
+                'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+                'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by '
+                "`ipFamilies[0]`",
+            ],
         ),
         (ADDRESS, {"type": "ExternalName"}, [NO_NAME]),
         (ADDRESS, {**ADDRESS, "type": "ExternalName", "externalName": "a.example"}, []),

@@ -1,0 +1,305 @@
+"""Rules of Jobs and CronJobs, in upstream's order (batch/validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ktui.kube.fielderrors import FieldError, invalid, not_supported, required, too_long, too_many, unfit
+from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import Obj
+from ktui.kube.names import dns_label_faults, label_key_faults
+from ktui.writes.validation.selectors import label_selector_errors, template_mismatch
+from ktui.writes.validation.values.checks import (
+    Row,
+    at_least,
+    below,
+    counts,
+    domain_path,
+    has,
+    inside,
+    one_of,
+)
+from ktui.writes.validation.values.pods import template_errors
+from ktui.writes.validation.values.schedules import schedule, time_zone
+
+_MOST_PARALLEL, _MOST_FAILED, _MANY, _FEW, _MOST_RULES = 100_000, 100_000, 100_000, 10_000, 20
+_MOST_CODES, _LONGEST_MANAGER, _LONGEST_CRON_JOB, _LONGEST_INDEXES = 255, 63, 52, 64 * 1024
+ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
+_STATUSES, _OPERATORS = ("False", "True", "Unknown"), ("In", "NotIn")
+
+
+def _all_of(values: Iterable[str]) -> str:
+    """Return texts as Go prints a list of quoted ones."""
+    return f"valid values: [{' '.join(map(quote, values))}]"
+
+
+def _managed_by(value: str) -> Iterator[FieldError]:
+    yield from domain_path(value)
+    if len(value.encode()) > _LONGEST_MANAGER:
+        yield too_long("", _LONGEST_MANAGER)
+
+
+def _mode(spec: Obj) -> Iterator[FieldError]:
+    mode, parallel = spec.get("completionMode"), spec.get("parallelism")
+    if mode not in (None, "NonIndexed", "Indexed"):
+        yield not_supported(".completionMode", mode, ("NonIndexed", "Indexed"))
+    if mode == "Indexed":
+        if spec.get("completions") is None:
+            yield required(".completions", "when completion mode is Indexed")
+        if (parallel or 0) > _MOST_PARALLEL:
+            why = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is Indexed"
+            yield invalid(".parallelism", parallel, why)
+        yield from _failed_indexes(spec)
+    elif mode in (None, "NonIndexed"):
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if spec.get(name) is not None:
+                yield invalid(f".{name}", spec[name], "requires indexed completion mode")
+
+
+def _failed_indexes(spec: Obj) -> Iterator[FieldError]:
+    """Check the most indexes that may fail, and what many indexes require."""
+    completions, failed, parallel = (spec.get(n) for n in ("completions", "maxFailedIndexes", "parallelism"))
+    if completions is not None and failed is not None and failed > completions:
+        yield invalid(".maxFailedIndexes", failed, "must be less than or equal to completions")
+    if failed is not None and failed > _MOST_FAILED:
+        yield invalid(".maxFailedIndexes", failed, f"must be less than or equal to {_MOST_FAILED}")
+    if (completions or 0) <= _MANY or spec.get("backoffLimitPerIndex") is None:
+        return
+    if failed is None:
+        yield required(".maxFailedIndexes", f"must be specified when completions is above {_MANY}")
+    why = (
+        f"must be less than or equal to {_FEW} when completions are above {_MANY} and used with "
+        "backoff limit per index"
+    )
+    for name, value in (("parallelism", parallel), ("maxFailedIndexes", failed)):
+        if value is not None and value > _FEW:
+            yield invalid(f".{name}", value, why)
+
+
+def _failure_policy(spec: Obj) -> Iterator[FieldError]:
+    policy = spec.get("podFailurePolicy")
+    if policy is None:
+        return
+    rules, pod = policy.get("rules") or [], (spec.get("template") or {}).get("spec") or {}
+    names = {each.get("name") for n in ("containers", "initContainers") for each in pod.get(n) or []}
+    if len(rules) > _MOST_RULES:
+        yield too_many(".podFailurePolicy.rules", len(rules), _MOST_RULES)
+    for index, rule in enumerate(rules):
+        where = f".podFailurePolicy.rules[{index}]"
+        yield from inside(f"{where}.action", _action(rule, spec))
+        if (codes := rule.get("onExitCodes")) is not None:
+            yield from inside(f"{where}.onExitCodes", _codes(codes, names))
+        conditions = rule.get("onPodConditions") or []
+        yield from inside(f"{where}.onPodConditions", _conditions(conditions))
+        if codes is not None and conditions:
+            yield unfit(where, "specifying both OnExitCodes and OnPodConditions is not supported")
+        elif codes is None and not conditions:
+            yield unfit(where, "specifying one of OnExitCodes and OnPodConditions is required")
+
+
+def _action(rule: Obj, spec: Obj) -> Iterator[FieldError]:
+    action = rule.get("action") or ""
+    if not action:
+        yield required("", _all_of(ACTIONS))
+    elif action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+        yield invalid("", action, "requires the backoffLimitPerIndex to be set")
+    elif action not in ACTIONS:
+        yield not_supported("", action, ACTIONS)
+
+
+def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
+    operator, values = codes.get("operator") or "", codes.get("values") or []
+    if not operator:
+        yield required(".operator", _all_of(_OPERATORS))
+    elif operator not in _OPERATORS:
+        yield not_supported(".operator", operator, _OPERATORS)
+    if (name := codes.get("containerName")) is not None and name not in names:
+        why = "must be one of the container or initContainer names in the pod template"
+        yield invalid(".containerName", name, why)
+    if not values:
+        yield invalid(".values", values, "at least one value is required")
+    elif len(values) > _MOST_CODES:
+        yield too_many(".values", len(values), _MOST_CODES)
+    seen = set()
+    for index, value in enumerate(values):
+        if operator == "In" and value == 0:
+            yield invalid(f".values[{index}]", value, "must not be 0 for the In operator")
+        if value in seen:
+            yield FieldError(f".values[{index}]", "FieldValueDuplicate", f"Duplicate value: {value}")
+        seen.add(value)
+    if values != sorted(values):
+        yield invalid(".values", values, "must be ordered")
+
+
+def _conditions(patterns: list[Obj]) -> Iterator[FieldError]:
+    if len(patterns) > _MOST_RULES:
+        yield too_many("", len(patterns), _MOST_RULES)
+    for index, pattern in enumerate(patterns):
+        kind, status = str(pattern.get("type") or ""), pattern.get("status") or ""
+        yield from (invalid(f"[{index}].type", kind, why) for why in label_key_faults(kind))
+        if not status:
+            yield required(f"[{index}].status", _all_of(_STATUSES))
+        elif status not in _STATUSES:
+            yield not_supported(f"[{index}].status", status, _STATUSES)
+
+
+def _success_policy(spec: Obj) -> Iterator[FieldError]:
+    policy = spec.get("successPolicy")
+    if policy is None:
+        return
+    if spec.get("completionMode") != "Indexed":
+        shown = {"Rules": [_shown_rule(rule) for rule in policy.get("rules") or []] or None}
+        yield invalid(".successPolicy", shown, "requires indexed completion mode")
+        return
+    rules = policy.get("rules") or []
+    if not rules:
+        why = "at least one rules must be specified when the successPolicy is specified"
+        yield required(".successPolicy.rules", why)
+    if len(rules) > _MOST_RULES:
+        yield too_many(".successPolicy.rules", len(rules), _MOST_RULES)
+    for index, rule in enumerate(rules):
+        yield from inside(f".successPolicy.rules[{index}]", _success(rule, spec.get("completions") or 0))
+
+
+def _shown_rule(rule: Obj) -> Obj:
+    """Return a rule as upstream shows its internal type."""
+    return {"SucceededIndexes": rule.get("succeededIndexes"), "SucceededCount": rule.get("succeededCount")}
+
+
+def _success(rule: Obj, completions: int) -> Iterator[FieldError]:
+    indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
+    if indexes is None and count is None:
+        yield required("", "at least one of succeededCount or succeededIndexes must be specified")
+    total = 0
+    if indexes is not None:
+        if len(indexes.encode()) > _LONGEST_INDEXES:
+            yield too_long(".succeededIndexes", _LONGEST_INDEXES)
+        total, fault = indexes_of(indexes, completions)
+        if fault:
+            yield invalid(".succeededIndexes", indexes, f"error parsing succeededIndexes: {fault}")
+    if count is None:
+        return
+    yield from inside(".succeededCount", at_least(0)(count))
+    most = "must be less than or equal to"
+    if count > completions:
+        why = f"{most} {completions} (the number of specified completions)"
+        yield invalid(".succeededCount", count, why)
+    if indexes is not None and count > total:
+        why = f"{most} {total} (the number of indexes in the specified succeededIndexes field)"
+        yield invalid(".succeededCount", count, why)
+
+
+def indexes_of(text: str, completions: int) -> tuple[int, str]:
+    """Return how many indexes `1,3-5` names, and what is wrong with it: (0, fault) or (count, "")."""
+    total, last = 0, -1
+    for piece in text.split(",") if text else ():
+        bounds = piece.split("-")
+        if len(bounds) > 2:
+            what = "an index interval can have at most two parts separated by '-'"
+            return 0, f"the fragment {quote(piece)} violates the requirement that {what}"
+        numbers = []
+        for bound in bounds:
+            if not bound.isascii() or not bound.isdigit() or len(bound) > 18:
+                return 0, f"cannot convert string to integer for index: {quote(bound)}"
+            numbers.append(int(bound))
+            if numbers[-1] >= completions:
+                return 0, f"too large index: {quote(bound)}"
+        if len(numbers) > 1 and numbers[1] <= numbers[0]:
+            return 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
+        if numbers[0] <= last:
+            return 0, f"non-increasing order, previous: {last}, current: {numbers[0]}"
+        total += numbers[-1] - numbers[0] + 1
+        last = numbers[-1]
+    return total, ""
+
+
+def _replacement(spec: Obj) -> Iterator[FieldError]:
+    policy = spec.get("podReplacementPolicy")
+    possible = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
+    if policy is not None and policy not in possible:
+        yield not_supported(".podReplacementPolicy", policy, possible)
+
+
+def _template(spec: Obj) -> Iterator[FieldError]:
+    """The pods of a Job must end; with a policy for failures they are not restarted in place."""
+    template = spec.get("template") or {}
+    yield from inside(".template", template_errors(template))
+    policy = (template.get("spec") or {}).get("restartPolicy")
+    field = ".template.spec.restartPolicy"
+    if policy in (None, "", "Always"):
+        yield required(field, 'valid values: "OnFailure", "Never"')
+    elif policy not in ("OnFailure", "Never"):
+        yield not_supported(field, policy, ("OnFailure", "Never"))
+    elif spec.get("podFailurePolicy") is not None and policy != "Never":
+        yield invalid(field, policy, 'only "Never" is supported when podFailurePolicy is specified')
+
+
+def _selector(spec: Obj) -> Iterator[FieldError]:
+    selector = spec.get("selector")
+    errors = list(label_selector_errors(selector, ".selector"))
+    if selector is None:
+        yield required(".selector")
+    yield from errors
+    if not errors:
+        yield from template_mismatch(spec)
+
+
+def _indexed_name(job: Obj) -> Iterator[FieldError]:
+    """The pods of an indexed Job are named by it and their index."""
+    spec, name = job.get("spec") or {}, str((job.get("metadata") or {}).get("name") or "")
+    completions = spec.get("completions")
+    if spec.get("completionMode") != "Indexed" or not completions or completions < 0:
+        return
+    host = f"{name}-{completions - 1}"
+    if dns_label_faults(host):
+        why = f"will not able to create pod with invalid DNS label: {host}"
+        yield invalid(".metadata.name", name, why)
+
+
+def _generated(spec: Obj) -> Iterator[FieldError]:
+    """The job of a CronJob gets its selector when it is made."""
+    if spec.get("selector") is not None:
+        yield invalid(".selector", spec["selector"], "`selector` will be auto-generated")
+    if spec.get("manualSelector"):
+        yield not_supported(".manualSelector", True, ("nil", "false"))
+
+
+def _cron_name(job: Obj) -> Iterator[FieldError]:
+    name = str((job.get("metadata") or {}).get("name") or "")
+    if len(name) > _LONGEST_CRON_JOB:
+        why = f"must be no more than {_LONGEST_CRON_JOB} characters"
+        yield invalid(".metadata.name", name, why)
+
+
+def _per_index(spec: Obj) -> Iterator[FieldError]:
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        yield required(".backoffLimitPerIndex", "when maxFailedIndexes is specified")
+
+
+_JOB: tuple[Row, ...] = (
+    *counts(
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ),
+    ("", _per_index),
+    ("managedBy", _managed_by),
+    *(("", check) for check in (_mode, _failure_policy, _success_policy, _replacement, _template)),
+)
+JOB: tuple[Row, ...] = (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name))
+CRON_JOB: tuple[Row, ...] = (
+    ("spec", has("schedule")),
+    ("spec.schedule", schedule),
+    ("spec.startingDeadlineSeconds", at_least(0)),
+    ("spec.timeZone", time_zone),
+    ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
+    *below("spec.jobTemplate.spec", _JOB),
+    ("spec.jobTemplate.spec", _generated),
+    ("spec.successfulJobsHistoryLimit", at_least(0)),
+    ("spec.failedJobsHistoryLimit", at_least(0)),
+    ("", _cron_name),
+)

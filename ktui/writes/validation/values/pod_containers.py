@@ -1,0 +1,103 @@
+"""Rules of the containers of a pod, regular, init and ephemeral, among each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
+from ktui.kube.json_trees import Obj
+from ktui.writes.validation.values.checks import duplicate, inside
+from ktui.writes.validation.values.containers import AFTER_MOUNTS, OF_STARTED, RESTARTS, UNTIL_MOUNTS
+from ktui.writes.validation.values.mounts import devices, mounts
+
+_PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+RUNNING = ("containers", "initContainers")
+
+
+def _container(container: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+    """Check what all containers have; `valid` are the pod's valid volumes by name."""
+    yield from UNTIL_MOUNTS.relative(container)
+    yield from inside(".volumeMounts", mounts(container, frozenset(valid)))
+    yield from inside(".volumeDevices", devices(container, valid))
+    yield from AFTER_MOUNTS.relative(container)
+
+
+def _sleeps(container: Obj, grace: int | None) -> Iterator[FieldError]:
+    """A hook that sleeps ends within the pod's grace period, in seconds."""
+    for name in ("postStart", "preStop"):
+        hook = (container.get("lifecycle") or {}).get(name) or {}
+        seconds = (hook.get("sleep") or {}).get("seconds")
+        if grace is not None and seconds is not None and not 0 <= seconds <= grace:
+            why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+            yield invalid(f".lifecycle.{name}.sleep", seconds, why)
+
+
+def containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+    """Check the regular containers of a pod; `valid` are its valid volumes by name."""
+    found, names = spec.get("containers") or [], set[str]()
+    if not found:
+        yield required(".containers")
+    for index, container in enumerate(found):
+        name, where = str(container.get("name") or ""), f".containers[{index}]"
+        yield from inside(where, _container(container, valid))
+        if name in names:
+            yield duplicate(f"{where}.name", name)
+        names.add(name)
+        yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
+        yield from inside(where, OF_STARTED.relative(container))
+        yield from inside(where, RESTARTS.relative(container))
+    yield from inside(".containers", _host_ports(found))
+
+
+def init_containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+    """Check init containers: only those that run on have probes and hooks."""
+    names = {str(each.get("name") or "") for each in spec.get("containers") or []}
+    for index, container in enumerate(spec.get("initContainers") or []):
+        name, where = str(container.get("name") or ""), f".initContainers[{index}]"
+        yield from inside(where, _container(container, valid))
+        yield from inside(where, RESTARTS.relative(container))
+        if name in names:
+            yield duplicate(f"{where}.name", name)
+        elif name:
+            names.add(name)
+        yield from inside(".initContainers", _host_ports([container]))
+        if container.get("restartPolicy") == "Always":
+            yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
+            yield from inside(where, OF_STARTED.relative(container))
+            continue
+        for part in _PART_OF_STARTED:
+            if container.get(part) is not None:
+                why = "may not be set for init containers without restartPolicy=Always"
+                yield forbidden(f"{where}.{part}", why)
+
+
+def ephemeral_containers(spec: Obj) -> Iterator[FieldError]:
+    """Check that the names of ephemeral containers differ from those of all others."""
+    names = {str(each.get("name") or "") for member in RUNNING for each in spec.get(member) or []}
+    for index, container in enumerate(spec.get("ephemeralContainers") or []):
+        if (name := str(container.get("name") or "")) in names:
+            yield duplicate(f".ephemeralContainers[{index}].name", name)
+        names.add(name)
+
+
+def _host_ports(containers: Sequence[Obj]) -> Iterator[FieldError]:
+    """The ports of the host are taken once."""
+    taken = set()
+    for index, container in enumerate(containers):
+        for number, port in enumerate(container.get("ports") or []):
+            claimed = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{port.get('hostPort')}"
+            if port.get("hostPort") and claimed in taken:
+                yield duplicate(f"[{index}].ports[{number}].hostPort", claimed)
+            taken.add(claimed)
+
+
+def host_network(spec: Obj) -> Iterator[FieldError]:
+    """On the host's network a port of a container is that of the host."""
+    if not spec.get("hostNetwork"):
+        return
+    for index, container in enumerate(spec.get("containers") or []):
+        for number, port in enumerate(container.get("ports") or []):
+            host = port.get("hostPort")
+            if host and host != port.get("containerPort"):
+                why = "must match `containerPort` when `hostNetwork` is true"
+                yield invalid(f".containers[{index}].ports[{number}].hostPort", host, why)

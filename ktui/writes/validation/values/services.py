@@ -1,0 +1,238 @@
+"""Rules of Services, in upstream's order (core/validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.golang.formatting import to_json
+from ktui.kube.json_trees import Obj
+from ktui.kube.names import subdomain_faults
+from ktui.writes.validation.values.checks import (
+    IP_FAULT,
+    Row,
+    address,
+    address_range,
+    dns_label,
+    duplicate,
+    inside,
+    is_address,
+    label_key,
+    labels,
+    one_of,
+    ordinary_address,
+    port_number,
+    port_or_name,
+    qualified,
+    table_of,
+)
+from ktui.writes.validation.values.containers import PROTOCOLS
+
+FAMILIES = ("IPv4", "IPv6")
+_DAY = 86400
+_ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
+_NOT_EXTERNAL = "may not be set for ExternalName services"
+_HINTS, _MODE = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
+_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+
+
+def _annotations(service: Obj) -> dict[str, str]:
+    return (service.get("metadata") or {}).get("annotations") or {}
+
+
+def _topology(service: Obj) -> Iterator[FieldError]:
+    found = _annotations(service)
+    if _HINTS in found and _MODE in found and found[_HINTS] != found[_MODE]:
+        why = f"must match annotations[{_HINTS}] when both are specified"
+        yield invalid(f".metadata.annotations[{_MODE}]", found[_MODE], why)
+
+
+def _kind(spec: Obj) -> str:
+    return str(spec.get("type") or "ClusterIP")
+
+
+def _headless(spec: Obj) -> bool:
+    return spec.get("clusterIP") == "None" or (spec.get("clusterIPs") or [""])[0] == "None"
+
+
+def _of_kind(spec: Obj) -> Iterator[FieldError]:
+    """Check that there are ports, and what only some types of service have."""
+    kind = _kind(spec)
+    if not spec.get("ports") and not _headless(spec) and kind != "ExternalName":
+        yield required(".ports")
+    if kind in ("LoadBalancer", "NodePort") and _headless(spec):
+        yield invalid(".clusterIPs[0]", "None", f"may not be set to 'None' for {kind} services")
+    elif kind == "ExternalName":
+        if spec.get("clusterIP") or spec.get("clusterIPs"):
+            yield forbidden(".clusterIPs", _NOT_EXTERNAL)
+        for member in ("ipFamilies", "ipFamilyPolicy"):
+            if spec.get(member):
+                yield forbidden(f".{member}", _NOT_EXTERNAL)
+        name = str(spec.get("externalName") or "").removesuffix(".")
+        if not name:
+            yield required(".externalName")
+        else:
+            yield from (invalid(".externalName", name, why) for why in subdomain_faults(name))
+
+
+def _ports(spec: Obj) -> Iterator[FieldError]:
+    """Check each port; among several, each has a name of its own."""
+    ports, names = spec.get("ports") or [], set[str]()
+    for index, port in enumerate(ports):
+        field, name = f".ports[{index}]", str(port.get("name") or "")
+        if not name and len(ports) > 1:
+            yield required(f"{field}.name")
+        yield from inside(f"{field}.name", dns_label(name))
+        if name and name in names:
+            yield duplicate(f"{field}.name", name)
+        names.add(name)
+        yield from inside(f"{field}.port", port_number(port.get("port") or 0))
+        yield from inside(field, _PORT.relative(port))
+
+
+def _affinity(spec: Obj) -> Iterator[FieldError]:
+    config = spec.get("sessionAffinityConfig")
+    if spec.get("sessionAffinity") == "ClientIP":
+        seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds")
+        if seconds is not None and not 0 < seconds <= _DAY:
+            why = f"must be greater than 0 and less than {_DAY}"
+            yield invalid(".sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)
+    elif spec.get("sessionAffinity") == "None" and config is not None:
+        yield forbidden(".sessionAffinityConfig", "must not be set when session affinity is None")
+
+
+def _addresses(spec: Obj) -> Iterator[FieldError]:
+    """Check the families of a service's addresses, and these."""
+    if _kind(spec) == "ExternalName":
+        return
+    own, given = spec.get("clusterIP") or "", spec.get("clusterIPs") or []
+    if own and given and given[0] != own:
+        yield invalid(".clusterIPs", given, "first value must match `clusterIP`")
+    yield from inside(".ipFamilies", _families(spec.get("ipFamilies") or []))
+    if (policy := spec.get("ipFamilyPolicy")) is not None:
+        possible = ("PreferDualStack", "RequireDualStack", "SingleStack")
+        yield from inside(".ipFamilyPolicy", one_of(*possible)(policy))
+    yield from _given(given or ([own] if own else []), spec.get("ipFamilies") or [])
+
+
+def _families(families: list[str]) -> Iterator[FieldError]:
+    for index, family in enumerate(families):
+        if family not in FAMILIES:
+            yield not_supported(f"[{index}]", family, FAMILIES)
+        if family in families[:index]:
+            yield duplicate(f"[{index}]", family)
+
+
+def _given(found: list[str], families: list[str]) -> Iterator[FieldError]:
+    """Check the addresses that a service asks for: one of each of its families."""
+    if found[:1] == ["None"]:
+        if len(found) > 1:
+            yield invalid(".clusterIPs", found, "'None' must be the first and only value")
+        return
+    faulty = [index for index, text in enumerate(found) if not is_address(text)]
+    yield from (invalid(f".clusterIPs[{index}]", found[index], IP_FAULT) for index in faulty)
+    if len(found) > 2:
+        yield invalid(".clusterIPs", found, "may only hold up to 2 values")
+    if faulty:
+        return
+    if len(found) > 1 and len({":" in text for text in found}) != 2:
+        yield invalid(".clusterIPs", found, "may specify no more than one IP for each IP family")
+    for index, (text, family) in enumerate(zip(found, families, strict=False)):
+        if family in FAMILIES and (":" in text) != (family == "IPv6"):
+            why = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+            yield invalid(f".clusterIPs[{index}]", text, why)
+
+
+def _numbers(spec: Obj) -> Iterator[FieldError]:
+    """Numbers of ports, and of those on nodes, are taken once."""
+    ports = spec.get("ports") or []
+    if _kind(spec) == "ClusterIP":
+        for index, port in enumerate(ports):
+            if port.get("nodePort"):
+                yield forbidden(f".ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
+    nodes, numbers = set[tuple[Any, Any]](), set[tuple[Any, Any]]()
+    for index, port in enumerate(ports):
+        pair = port.get("protocol") or "TCP", port.get("nodePort")
+        if pair in nodes and pair[1]:
+            yield FieldError(
+                f".ports[{index}].nodePort", "FieldValueDuplicate", f"Duplicate value: {pair[1]}"
+            )
+        nodes.add(pair)
+    for index, port in enumerate(ports):
+        pair = port.get("protocol") or "TCP", port.get("port")
+        if pair in numbers:
+            shown = {"Name": "", "Protocol": pair[0], "AppProtocol": None, "Port": pair[1]}
+            shown |= {"TargetPort": 0, "NodePort": 0}  # Go's type, with the two that were compared
+            why = f"Duplicate value: {to_json(shown).decode()}"
+            yield FieldError(f".ports[{index}]", "FieldValueDuplicate", why)
+        numbers.add(pair)
+
+
+def _sources(service: Obj) -> Iterator[FieldError]:
+    """Check who may use a load balancer: the field, or an annotation. Upstream spells the field so."""
+    spec = service.get("spec") or {}
+    balanced, ranges = _kind(spec) == "LoadBalancer", spec.get("loadBalancerSourceRanges") or []
+    if ranges:
+        if not balanced:
+            yield forbidden(".spec.LoadBalancerSourceRanges", _ONLY_BALANCED)
+        for index, text in enumerate(ranges):
+            yield from inside(f".spec.LoadBalancerSourceRanges[{index}]", address_range(text.strip()))
+        return
+    text = _annotations(service).get(_RANGES)
+    if text is None:
+        return
+    field = f".metadata.annotations[{_RANGES}]"
+    if not balanced:
+        yield forbidden(field, _ONLY_BALANCED)
+    for part in text.split(",") if text.strip() else ():
+        yield from inside(field, address_range(part.strip()))
+
+
+def _balanced(spec: Obj) -> Iterator[FieldError]:
+    if _kind(spec) != "LoadBalancer":
+        if spec.get("allocateLoadBalancerNodePorts") is not None:
+            yield forbidden(".allocateLoadBalancerNodePorts", _ONLY_BALANCED)
+        if spec.get("loadBalancerClass") is not None:
+            yield forbidden(".loadBalancerClass", _ONLY_BALANCED)
+    elif (name := spec.get("loadBalancerClass")) is not None:
+        yield from inside(".loadBalancerClass", label_key(name))
+
+
+def _policies(spec: Obj) -> Iterator[FieldError]:
+    """Check how traffic from outside and inside the cluster is routed."""
+    kind, policy, port = _kind(spec), spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
+    external = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
+    if policy and not external:
+        yield invalid(".externalTrafficPolicy", policy, "may only be set for externally-accessible services")
+    elif policy:
+        yield from inside(".externalTrafficPolicy", one_of("Cluster", "Local")(policy))
+    if port and not (kind == "LoadBalancer" and policy == "Local"):
+        why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        yield invalid(".healthCheckNodePort", port, why)
+    elif port:
+        yield from inside(".healthCheckNodePort", port_number(port))
+
+
+def _external_address(text: str) -> Iterator[FieldError]:
+    yield from ordinary_address(text) if is_address(text) else address(text)
+
+
+_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name), ("appProtocol", qualified))
+SERVICE: tuple[Row, ...] = (
+    ("", _topology),
+    ("spec", _of_kind),
+    ("spec", _ports),
+    ("spec.selector", labels),
+    ("spec.sessionAffinity", one_of("ClientIP", "None")),
+    ("spec", _affinity),
+    ("spec", _addresses),
+    ("spec.externalIPs[]", _external_address),
+    ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
+    ("spec", _numbers),
+    ("", _sources),
+    ("spec", _balanced),
+    ("spec", _policies),
+    ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
+    ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
+)

@@ -1,0 +1,269 @@
+"""Rules of a pod's volumes, and of the sources that persistent volumes share with them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.json_trees import Obj
+from ktui.kube.names import dns_label_faults, subdomain_faults
+from ktui.writes.validation.values.checks import (
+    Check,
+    Row,
+    RuleTree,
+    absolute_path,
+    between,
+    duplicate,
+    file_mode,
+    has,
+    inside,
+    not_negative,
+    one_of,
+    relative_path,
+    table_of,
+    without_parents,
+)
+from ktui.writes.validation.values.containers import VOLUME_FIELDS, field_ref, resource_ref
+
+HOST_PATH_TYPES = (
+    "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
+)  # fmt: skip
+_LEAST_SECONDS, _MOST_SECONDS = 600, 1 << 32
+_ISCSI = re.compile(
+    r"iqn\.\d{4}-\d{2}\.([a-z0-9.-]+)(:[^,;*&$|\s]+)$|eui.[\da-fA-F]{16}$|naa.[\da-fA-F]{32}$"
+)
+_MORE_THAN_ONE = "may not specify more than 1 volume type"
+_LONGEST_DRIVER = 63
+
+
+def _size_limit(value: str) -> Iterator[FieldError]:
+    if any(True for _ in not_negative(value)):
+        yield forbidden("", "SizeLimit field must be a valid resource quantity")
+
+
+def inner_path(value: str) -> Iterator[FieldError]:
+    """A path below a volume: relative, and not one of the names that are the kubelet's own."""
+    yield from relative_path(value)
+    if value.startswith("..") and not value.startswith("../"):
+        yield invalid("", value, "must not start with '..'")
+
+
+def _host_path(source: Obj) -> Iterator[FieldError]:
+    if not source.get("path"):
+        yield required(".path")
+        return
+    yield from inside(".path", without_parents(source["path"]))
+    if (kind := source.get("type")) is not None and kind not in HOST_PATH_TYPES:
+        yield not_supported(".type", kind, HOST_PATH_TYPES)
+
+
+def _nfs(source: Obj) -> Iterator[FieldError]:
+    yield from has("server", "path")(source)
+    yield from inside(".path", absolute_path(source.get("path") or ""))
+
+
+def _portal(source: Obj) -> Iterator[FieldError]:
+    yield from has("targetPortal", "iqn")(source)
+    name = str(source.get("iqn") or "")
+    if name and not name.startswith(("iqn", "eui", "naa")):
+        yield invalid(".iqn", name, "must be valid format starting with iqn, eui, or naa")
+    elif name and not _ISCSI.match(name):
+        yield invalid(".iqn", name, "must be valid format")
+    yield from inside(".lun", between(0, 255)(source.get("lun") or 0))
+    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and not source.get("secretRef"):
+        yield required(".secretRef")
+
+
+def _item(item: Obj) -> Iterator[FieldError]:
+    yield from has("key", "path")(item)
+    yield from inside(".path", inner_path(item.get("path") or ""))
+    if item.get("mode") is not None:
+        yield from inside(".mode", file_mode(item["mode"]))
+
+
+def _files(source: Obj) -> Iterator[FieldError]:
+    """Check the files of a downward API volume; upstream's path of each is that of the volume."""
+    for item in source.get("items") or []:
+        path, of_pod, of_container = item.get("path"), item.get("fieldRef"), item.get("resourceFieldRef")
+        yield from has("path")(item)
+        yield from inside(".path", inner_path(path or ""))
+        if of_pod is not None:
+            yield from inside(".fieldRef", field_ref(VOLUME_FIELDS)(of_pod))
+            if of_container is not None:
+                why = "fieldRef and resourceFieldRef can not be specified simultaneously"
+                yield invalid("", "resource", why)
+        elif of_container is not None:
+            yield from inside(".resourceFieldRef", resource_ref(of_volume=True)(of_container))
+        else:
+            yield required("", "one of fieldRef and resourceFieldRef is required")
+        if item.get("mode") is not None:
+            yield from inside(".mode", file_mode(item["mode"]))
+
+
+def _projected(source: Obj) -> Iterator[FieldError]:
+    """Check the sources of a projected volume, whose files differ in their paths."""
+    taken: set[str] = set()
+    for index, each in enumerate(source.get("sources") or []):
+        where = f".sources[{index}]"
+        there = [name for name in _PROJECTIONS if each.get(name) is not None]
+        for name in there:
+            check, paths = _PROJECTIONS[name]
+            yield from inside(f"{where}.{name}", check(each[name]))
+            for path in paths(each[name]):
+                if path in taken:
+                    shown = each[name].get("name") or "" if name in ("secret", "configMap") else path
+                    yield invalid("", shown, "conflicting duplicate paths")
+                taken.add(path)
+        if token := each.get("serviceAccountToken"):
+            yield from _token_path(token)
+        if len(there) > 1:
+            yield forbidden(where, "may not specify more than 1 volume type per source")
+
+
+def _of_items(source: Obj) -> list[str]:
+    return [item["path"] for item in source.get("items") or [] if item.get("path")]
+
+
+def _own(source: Obj) -> list[str]:
+    return [str(source.get("path") or "")]
+
+
+def _projected_items(source: Obj) -> Iterator[FieldError]:
+    yield from has("name")(source)
+    for index, item in enumerate(source.get("items") or []):
+        yield from inside(f".items[{index}]", _item(item))
+
+
+def _lifetime(token: Obj) -> Iterator[FieldError]:
+    seconds = token.get("expirationSeconds")
+    if seconds is not None and seconds < _LEAST_SECONDS:
+        why = "may not specify a duration less than 10 minutes"
+        yield invalid(".expirationSeconds", seconds, why)
+    elif seconds is not None and seconds > _MOST_SECONDS:
+        why = "may not specify a duration larger than 2^32 seconds"
+        yield invalid(".expirationSeconds", seconds, why)
+
+
+def _token_path(token: Obj) -> Iterator[FieldError]:
+    """Upstream's path of a token's path is that of the volume."""
+    if not token.get("path"):
+        yield required(".path")
+    else:
+        yield from inside(".path", inner_path(token["path"]))
+
+
+def _bundle(bundle: Obj) -> Iterator[FieldError]:
+    """Check a trust bundle: by its name, or by its signer and a selector."""
+    name, signer, path = bundle.get("name"), bundle.get("signerName"), str(bundle.get("path") or "")
+    if name is not None and signer is not None:
+        yield invalid("", bundle, "only one of name and signerName may be used")
+    elif name is None and signer is None:
+        yield required("", "either name or signerName must be specified")
+    elif name == "":
+        yield required(".name", "must be a valid object name")
+    elif signer == "":
+        yield required(".signerName", "must be a valid signer name")
+    elif name is not None and bundle.get("labelSelector") is not None:
+        why = "labelSelector must be unset if name is specified"
+        yield invalid(".labelSelector", bundle["labelSelector"], why)
+    if not path:
+        yield required(".path")
+    yield from inside(".path", inner_path(path))
+
+
+# The check of each source of a projected volume, and the paths of its files.
+_PROJECTIONS: dict[str, tuple[Check, Callable[[Obj], list[str]]]] = {
+    "secret": (_projected_items, _of_items),
+    "configMap": (_projected_items, _of_items),
+    "downwardAPI": (_files, _of_items),
+    "serviceAccountToken": (_lifetime, lambda _: []),
+    "clusterTrustBundle": (_bundle, _own),
+}
+
+
+def _ephemeral(source: Obj) -> Iterator[FieldError]:
+    if source.get("volumeClaimTemplate") is None:
+        yield required(".volumeClaimTemplate")
+
+
+def driver(source: Obj) -> Iterator[FieldError]:
+    """Check the driver of a CSI volume."""
+    yield from has("driver")(source)
+    name = str(source.get("driver") or "")
+    if len(name) > _LONGEST_DRIVER:
+        yield FieldError(
+            ".driver", "FieldValueTooLong", f"Too long: may not be more than {_LONGEST_DRIVER} bytes"
+        )
+    if name:
+        yield from (invalid(".driver", name, why) for why in subdomain_faults(name.lower()))
+    if (secret := source.get("nodePublishSecretRef")) is not None and not secret.get("name"):
+        yield required(".nodePublishSecretRef.name")
+
+
+_ITEMS: tuple[Row, ...] = (("defaultMode", file_mode), ("items[]", _item))
+_NOTHING = table_of()
+HOST_PATH = table_of(("", _host_path))
+NFS = table_of(("", _nfs))
+# The sources of a volume, in the order in which the first of them counts.
+SOURCES: dict[str, RuleTree] = {
+    "emptyDir": table_of(("sizeLimit", _size_limit)),
+    "hostPath": HOST_PATH,
+    "gitRepo": table_of(("", has("repository"))),
+    "gcePersistentDisk": table_of(("", has("pdName"))),
+    "awsElasticBlockStore": table_of(("", has("volumeID"))),
+    "secret": table_of(("", has("secretName")), *_ITEMS),
+    "nfs": NFS,
+    "iscsi": table_of(("", _portal)),
+    "glusterfs": table_of(("", has("endpoints", "path"))),
+    "flocker": _NOTHING,
+    "persistentVolumeClaim": table_of(("", has("claimName"))),
+    "rbd": table_of(("", has("monitors", "image"))),
+    "cinder": table_of(("", has("volumeID"))),
+    "cephfs": table_of(("", has("monitors"))),
+    "quobyte": _NOTHING,
+    "downwardAPI": table_of(("defaultMode", file_mode), ("", _files)),
+    "fc": _NOTHING,
+    "flexVolume": table_of(("", has("driver"))),
+    "configMap": table_of(("", has("name")), *_ITEMS),
+    "azureFile": table_of(("", has("secretName", "shareName"))),
+    "vsphereVolume": table_of(("", has("volumePath"))),
+    "photonPersistentDisk": table_of(("", has("pdID"))),
+    "portworxVolume": table_of(("", has("volumeID"))),
+    "azureDisk": table_of(("", has("diskName"))),
+    "storageos": _NOTHING,
+    "projected": table_of(("defaultMode", file_mode), ("", _projected)),
+    "scaleIO": _NOTHING,
+    "csi": table_of(("", driver)),
+    "ephemeral": table_of(("", _ephemeral)),
+    "image": table_of(("pullPolicy", one_of("Always", "IfNotPresent", "Never"))),
+}
+_SHOWN = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # upstream's fields where there are too many
+
+
+def sources(part: Obj, known: dict[str, RuleTree]) -> Iterator[FieldError]:
+    """Check the one source of a volume; upstream names the others as too many, and does not look at them."""
+    there = [name for name in known if part.get(name) is not None]
+    for name in there[:1]:
+        yield from inside(f".{name}", known[name].relative(part[name]))
+    for name in there[1:]:
+        yield forbidden(f".{_SHOWN.get(name, name)}", _MORE_THAN_ONE)
+    if not there:
+        yield required("", "must specify a volume type")
+
+
+def volumes(found: list[Obj], valid: dict[str, Any]) -> Iterator[FieldError]:
+    """Check the volumes of a pod, and add the valid ones to `valid` by their names."""
+    for index, volume in enumerate(found):
+        name = str(volume.get("name") or "")
+        errors = list(inside(f"[{index}]", sources(volume, SOURCES)))
+        if not name:
+            errors.append(required(f"[{index}].name"))
+        else:
+            errors += (invalid(f"[{index}].name", name, why) for why in dns_label_faults(name))
+        if name in valid:
+            errors.append(duplicate(f"[{index}].name", name))
+        if not errors:
+            valid[name] = volume
+        yield from errors
