@@ -33,13 +33,7 @@ from ktui.audit.report import (
     UngroupedRequests,
 )
 from ktui.audit.report_rows import group_report, slow_report, total_observed, total_traced
-from ktui.audit.server_version import (
-    ServerVersion,
-    contradicted,
-    version_of,
-    versions_before,
-    versions_from,
-)
+from ktui.audit.server_version import ServerVersion, contradicted, version_of, versions_before, versions_from
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
@@ -177,14 +171,18 @@ def _report(tally: Tally, wish: Wish, source: ServerVersion, top: int) -> Report
         lines=_lines(tally, unique),
         malformed=tuple(tally.bad_lines),
         span=span,
-        requests=_requests(unique),
+        requests=Requests(**{verb: _count(unique, verb) for verb in _VERBS}, unrouted=unique.unrouted),
         versions=tuple(rows),
         earlier=tuple(earlier),
         groups_total=len(groups),
         groups=tuple(
             group_report(rank, group, predictions, span) for rank, group in enumerate(groups[:top], 1)
         ),
-        others=_others(tally, unique),
+        others=UngroupedRequests(
+            groups_folded=len(tally.folded.groups),
+            slow=tally.slow_folded,
+            **{verb: unique.folded[verb] for verb in _VERBS},
+        ),
         etcd=tuple(slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[:top]),
         carriers=dict(tally.carriers),
         observed=observed,
@@ -204,6 +202,7 @@ def _differing(traced: TracedReport | None, version: str) -> str:
     )
 
 
+_VERBS = ("list", "get", "watch")
 _NAMED = 4  # groups of aggregated APIs in a note
 
 
@@ -260,33 +259,19 @@ def _no_lists(chosen: VersionShare, tally: Tally) -> str:
 
 def _lines(tally: Tally, unique: DeduplicatedTally) -> Lines:
     formats = tally.formats
-    counted = formats["audit"] + formats["httplog"] + formats["etcd"] + formats["traces"]
+    read = {name: formats[name] for name in ("audit", "httplog", "etcd", "traces")}
     return Lines(
         total=tally.lines,
-        audit=formats["audit"],
-        httplog=formats["httplog"],
-        etcd=formats["etcd"],
-        skipped=tally.lines - counted - tally.malformed,
+        skipped=tally.lines - sum(read.values()) - tally.malformed,
         malformed=tally.malformed,
         doubles=unique.doubles,
         duplicates=unique.duplicates,
-        traces=formats["traces"],
+        **read,
     )
 
 
-def _requests(unique: DeduplicatedTally) -> Requests:
-    counts = dict(unique.folded)
-    for group in unique.groups:
-        verb = group.key.shape.verb
-        counts[verb] = counts.get(verb, 0) + group.count
-    return Requests(counts.get("list", 0), counts.get("get", 0), counts.get("watch", 0), unique.unrouted)
-
-
-def _others(tally: Tally, unique: DeduplicatedTally) -> UngroupedRequests:
-    folded = unique.folded
-    return UngroupedRequests(
-        len(tally.folded.groups), folded["list"], folded["get"], folded["watch"], tally.slow_folded
-    )
+def _count(unique: DeduplicatedTally, verb: str) -> int:
+    return unique.folded[verb] + sum(each.count for each in unique.groups if each.key.shape.verb == verb)
 
 
 def _span(tally: Tally) -> TimeSpan | None:

@@ -93,12 +93,9 @@ def _sides(report: Report) -> dict[_Key, Side]:
     seconds = report.span.seconds if report.span and report.span.seconds else 1.0
     found: dict[_Key, list[GroupReport]] = {}
     for group in report.groups:
-        found.setdefault((group.client.partition("/")[0], group.user, _request(group)), []).append(group)
+        request = f"{phrases.what(group)} {phrases.how(group)}"
+        found.setdefault((group.client.partition("/")[0], group.user, request), []).append(group)
     return {key: _side(groups, seconds) for key, groups in found.items()}
-
-
-def _request(group: GroupReport) -> str:
-    return f"{phrases.what(group)} {phrases.how(group)}"
 
 
 def _side(groups: Iterable[GroupReport], seconds: float) -> Side:

@@ -37,7 +37,6 @@ class Client(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def client_of(agent: str, user: str) -> Client:
-    """Return the client for a user agent and a user name."""
     words = agent.split(None, 1)
     named = None if user else _IN_AGENT.search(agent)
     account = _account(named[0] if named else user)
@@ -104,7 +103,6 @@ class AuditGroup(msgspec.Struct, array_like=True):
             self.add_traced(numbers_of(request.traced))
 
     def add_traced(self, numbers: Sequence[int]) -> None:
-        """Add what a trace says of one request."""
         self.traced = self.traced or TracedRequests()
         self.traced.add(numbers)
 
@@ -237,15 +235,8 @@ def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
         scope = "key"
     else:
         scope = "namespace" if rest else "all"
-    return RangeKey(
-        source=slow.source,
-        what=slow.what,
-        resource=resource,
-        scope=scope,
-        limit=slow.limit,
-        later=start != base,
-        pinned=slow.revision > 0,
-    )
+    later, pinned = start != base, slow.revision > 0
+    return RangeKey(slow.source, slow.what, resource, scope, slow.limit, later, pinned)
 
 
 def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:

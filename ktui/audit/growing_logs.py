@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from ktui.audit.reading.streams import LongLine
 from ktui.audit.tally import Tally
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import ClientShare, ResourceAsked
+from ktui.traces.receiver import PostHandler
 
 _LOOK = 0.3  # seconds between two checks of a file
 _BODY = 64 << 20  # bytes of a request; --audit-webhook-batch-max-size is 400 Events
@@ -141,10 +142,9 @@ def listening(
             thread.join()
 
 
-class _Webhook(BaseHTTPRequestHandler):
+class _Webhook(PostHandler):
     """One connection of an apiserver, which repeats a request that is not answered with 200."""
 
-    protocol_version = "HTTP/1.1"
     timeout = 60
     path_secret: ClassVar[str]
     live: ClassVar[LiveTally]
@@ -154,7 +154,7 @@ class _Webhook(BaseHTTPRequestHandler):
         size = self.headers.get("Content-Length", "")
         if not known or not size.isdigit() or int(size) > _BODY:
             self.close_connection = True
-            self._answer(404 if not known else 411 if not size.isdigit() else 413)
+            self.answer(404 if not known else 411 if not size.isdigit() else 413)
             return
         documents = Documents()
         left = int(size)
@@ -162,19 +162,11 @@ class _Webhook(BaseHTTPRequestHandler):
             left -= len(chunk)
             self._feed(documents.push(chunk))
         self._feed(documents.finish())
-        self._answer(400 if left else 200)
+        self.answer(400 if left else 200)
 
     def _feed(self, found: list[bytes | LongLine]) -> None:
         for value in found:
             self.live.feed([value] if isinstance(value, bytes) else value)
-
-    def _answer(self, status: int) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing: standard error may show a screen."""
 
 
 EVERY = 5.0  # seconds between two counts

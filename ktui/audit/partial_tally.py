@@ -68,7 +68,6 @@ unpacked = _decode
 
 
 def written(tally: Tally) -> bytes:
-    """Return the content of a partial file."""
     return HEADER + zlib.compress(packed(tally), 1)
 
 
@@ -133,18 +132,18 @@ def _is_sound(group: AuditGroup) -> bool:
     )
 
 
+_SAME = (
+    "files", "formats", "carriers", "spans", "bad_lines", "unrouted", "slow_folded", "stopped",
+)  # fmt: skip
+
+
 def part_of(tally: Tally) -> PartialTally:
     """Return the tally as data; it can be fed further."""
     places = {group.index: place for place, group in enumerate(tally.groups)}
     journal = {name: getattr(tally.journal, name).tobytes() for name, _ in Journal.COLUMNS}
     journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned", "traced")}
     return PartialTally(
-        files=tally.files,
-        formats=tally.formats,
-        carriers=tally.carriers,
-        spans=tally.spans,
-        bad_lines=tally.bad_lines,
-        unrouted=tally.unrouted,
+        **{name: getattr(tally, name) for name in _SAME},
         groups=list(tally.groups),
         numbered=[
             places[index] if isinstance(group, AuditGroup) else -1 - _FOLDED.index(group)
@@ -154,10 +153,8 @@ def part_of(tally: Tally) -> PartialTally:
         folded_keys=tally.folded.groups.hashes,
         groups_folded=tally.groups.folded,
         slow=list(tally.slow),
-        slow_folded=tally.slow_folded,
         journal=journal,
         lost=tally.journal.lost,
-        stopped=tally.stopped,
     )
 
 

@@ -73,21 +73,19 @@ def groups_of(named: Iterable[str], crds: bytes = b"", services: bytes = b"") ->
 
     A LIST that cannot be read says nothing.
     """
-    found = set(named)
-    try:
-        read = decode_json(services, _ApiServices) if services else _ApiServices()
-    except DocumentError:
-        read = _ApiServices()
-    found |= {item.spec.group for item in read.items if item.spec.service is not None}
-    return AggregatedGroups(frozenset(found - _BUILTIN), _groups_of_crds(crds))
+    aggregated = {spec.group for spec in _specs(services) or () if spec.service is not None}
+    custom = _specs(crds)
+    return AggregatedGroups(
+        frozenset({*named, *aggregated} - _BUILTIN),
+        None if custom is None else frozenset(spec.group for spec in custom),
+    )
 
 
-def _groups_of_crds(crds: bytes) -> frozenset[str] | None:
+def _specs(items: bytes) -> list[_ApiServiceSpec] | None:
     try:
-        read = decode_json(crds, _ApiServices) if crds else None
+        return [item.spec for item in decode_json(items, _ApiServices).items] if items else None
     except DocumentError:
         return None
-    return None if read is None else frozenset(item.spec.group for item in read.items)
 
 
 ASSUMED = (

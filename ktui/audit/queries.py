@@ -30,8 +30,6 @@ class Dialect:
     finished: str
     replace: str
     group: str  # a reference to the first group of a pattern
-    log2: str
-    greatest: str = "greatest"
 
 
 _JSON_COLUMNS = (
@@ -54,7 +52,6 @@ DIALECTS = {
         finished="epoch_us(stageTimestamp)",
         replace="regexp_replace({}, '{}', '{}', 'g')",
         group="\\1",
-        log2="log2({})",
     ),
     "clickhouse": Dialect(
         source=f"file('{{source}}', 'JSONEachRow', '{_CLICKHOUSE_COLUMNS}')",
@@ -64,7 +61,6 @@ DIALECTS = {
         finished="toUnixTimestamp64Micro(parseDateTime64BestEffort(stageTimestamp, 6, 'UTC'))",
         replace="replaceRegexpAll({}, '{}', '{}')",
         group="\\\\1",
-        log2="log2({})",
     ),
     "athena": Dialect(
         source="{source}",
@@ -74,7 +70,6 @@ DIALECTS = {
         finished="CAST(to_unixtime(from_iso8601_timestamp(stagetimestamp)) * 1000000 AS BIGINT)",
         replace="regexp_replace({}, '{}', '{}')",
         group="$1",
-        log2="log2({})",
     ),
 }
 NAMES = (*DIALECTS, "bigquery", "kql")
@@ -89,12 +84,17 @@ def query(dialect: str, source: str) -> str:
     return _sql(DIALECTS[dialect], source.replace("'", "''"))
 
 
-def _sql(d: Dialect, source: str) -> str:
+def _shapes(replace: str, group: str) -> tuple[str, str]:
+    """Return the expressions for the shape of a URI, and for that of a GET, whose last part is a name."""
     shape = "uri"
     for pattern, by in _NAMES:
-        shape = d.replace.format(shape, pattern, by.replace("{1}", d.group))
+        shape = replace.format(shape, pattern, by.replace("{1}", group))
     pattern, by = _LAST_NAME
-    named = d.replace.format(shape, pattern, by.replace("{1}", d.group))
+    return shape, replace.format(shape, pattern, by.replace("{1}", group))
+
+
+def _sql(d: Dialect, source: str) -> str:
+    shape, named = _shapes(d.replace, d.group)
     return f"""\
 WITH events AS (
   SELECT DISTINCT
@@ -118,7 +118,7 @@ timed AS (
 ),
 bucketed AS (
   SELECT *,
-    CASE WHEN took_us > 0 THEN CAST(floor({d.log2.format("took_us")} * 16) AS INTEGER) ELSE -1 END AS bucket
+    CASE WHEN took_us > 0 THEN CAST(floor(log2(took_us) * 16) AS INTEGER) ELSE -1 END AS bucket
   FROM timed
 )
 SELECT
@@ -174,11 +174,7 @@ ORDER BY requests DESC
 
 def _kql(source: str) -> str:
     """Return the query for Log Analytics over AKSAudit."""
-    shape = "uri"
-    for pattern, by in _NAMES:
-        shape = f"replace_regex({shape}, @'{pattern}', @'{by.replace('{1}', chr(92) + '1')}')"
-    pattern, by = _LAST_NAME
-    named = f"replace_regex({shape}, @'{pattern}', @'{by.replace('{1}', chr(92) + '1')}')"
+    shape, named = _shapes("replace_regex({}, @'{}', @'{}')", "\\1")
     return f"""\
 {source}
 | where Verb in ({READS}) and Stage in ('ResponseStarted', 'ResponseComplete', 'Panic')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 
 from ktui.audit.group import AuditGroup, RangeKey, SlowGroup
 from ktui.audit.observed import PARTS, STAGES, SlowRequests, TracedRequests
@@ -43,11 +43,6 @@ def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPred
     return sorted(found, key=lambda group: group.count, reverse=True)[:_MOST]
 
 
-def fills_cache(key: RangeKey) -> bool:
-    """True if the apiserver itself may be the cause, which fills caches in pages of FILL_PAGE."""
-    return key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE
-
-
 def _plausible(key: RangeKey, group: AuditGroup, predictions: VersionPredictions) -> bool:
     shape = group.key.shape
     predicted = predictions.of(group)
@@ -59,45 +54,35 @@ def _plausible(key: RangeKey, group: AuditGroup, predictions: VersionPredictions
         return False
     if single or shape.verb == "watch":
         return True
-    if bool(shape.continued) != key.later and not _selective(group):
+    selective = bool(shape.selectors)
+    if bool(shape.continued) != key.later and not selective:
         return False
     # A filtering LIST is read in pages of the limit, doubled each time (1.24+).
-    return shape.limit == key.limit or (_selective(group) and 0 < shape.limit < key.limit)
-
-
-def _selective(group: AuditGroup) -> bool:
-    return bool(group.key.shape.selectors)
+    return shape.limit == key.limit or (selective and 0 < shape.limit < key.limit)
 
 
 ELSEWHERE = "an aggregated API: another server answers, with storage and rules of its own"
 NO_QUERY = "the log leaves out query strings: the route depends on resourceVersion, limit and continue"
 
 
+_OF_SHAPE = (
+    "verb", "resource", "subresource", "scope", "selectors", "match", "limit", "continued", "initial_events",
+)  # fmt: skip
+
+
 def group_report(
     rank: int, group: AuditGroup, predictions: VersionPredictions, span: TimeSpan | None
 ) -> GroupReport:
     shape, predicted = group.key.shape, predictions.of(group)
-    (request, state), plan, behaviour = (
-        predictions.request(group),
-        predicted.plans[0],
-        predictions.versions[0],
-    )
+    request, state = predictions.request(group)
+    plan, behaviour = predicted.plans[0], predictions.versions[0]
     known = group.key.query and not predicted.elsewhere
     why = ELSEWHERE if predicted.elsewhere else NO_QUERY
     return GroupReport(
         rank=rank,
         client=group.key.client.agent,
         user=group.key.client.user,
-        verb=shape.verb,
-        resource=shape.resource,
-        subresource=shape.subresource,
-        scope=shape.scope,
-        selectors=shape.selectors,
         resource_version=shape.resource_version if group.key.query else UNKNOWN,
-        match=shape.match,
-        limit=shape.limit,
-        continued=shape.continued,
-        initial_events=shape.initial_events,
         count=group.count,
         per_second=group.count / span.seconds if span and span.seconds else None,
         latency=_latency(group.took),
@@ -120,7 +105,8 @@ def group_report(
         example=group.example,
         possible_routes=predicted.routes(),
         observed=observed_report(group, predictions),
-        traced=traced_report(group, predictions),
+        traced=total_traced([group], predictions),
+        **{name: getattr(shape, name) for name in _OF_SHAPE},
     )
 
 
@@ -128,13 +114,8 @@ def _estimated(group: AuditGroup, predicted: GroupPrediction) -> Estimated | Non
     cost = predicted.costs[0]
     if cost is None:
         return None
-    return Estimated(
-        etcd_bytes=group.count * cost.etcd,
-        touched_bytes=group.count * cost.touched,
-        processed_bytes=group.count * cost.processed,
-        etcd_bytes_each=cost.etcd,
-        touched_bytes_each=cost.touched,
-    )
+    count, etcd, touched = group.count, cost.etcd, cost.touched
+    return Estimated(count * etcd, count * touched, count * cost.processed, etcd, touched)
 
 
 def _latency(took: LatencyHistogram) -> Latency | None:
@@ -152,13 +133,7 @@ def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: Vers
     took = _latency(slow.took)
     assert took is not None  # a group is created with its first request
     return SlowReport(
-        source=key.source,
-        what=key.what,
-        resource=key.resource,
-        scope=key.scope,
-        limit=key.limit,
-        later_page=key.later,
-        at_revision=key.pinned,
+        *key,
         count=slow.count,
         failed=slow.failed,
         took=took,
@@ -174,7 +149,8 @@ def _probably(slow: SlowGroup, likeliest: Sequence[AuditGroup]) -> list[str]:
     found = [
         f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}" for group in likeliest
     ]
-    if fills_cache(slow.key):
+    key = slow.key
+    if key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE:
         found.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")
     return found
 
@@ -202,20 +178,18 @@ class _Served:
 
 def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Observed | None:
     """Return what was observed of a group's slow requests; None if the log has none."""
-    if group.slow is None or not group.slow.count:
-        return None
-    served = _served(group, predictions)
-    return _observed(group.slow, served, _cause(group, served, predictions))
+    found = total_observed([group], predictions)
+    return replace(found, cause=_cause(group, found, predictions)) if found is not None else None
 
 
 def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> Observed | None:
-    """Return what was observed of the slow requests of all groups; None without any."""
+    """Return what was observed of the slow requests of these groups; None without any."""
     total, served = SlowRequests(), _Served()
     for group in groups:
         if group.slow is not None:
             total.merge(group.slow)
             served += _served(group, predictions)
-    return _observed(total, served, "") if total.count else None
+    return _observed(total, served) if total.count else None
 
 
 def observed_route(group: AuditGroup) -> str:
@@ -225,15 +199,8 @@ def observed_route(group: AuditGroup) -> str:
     return ", ".join(route for route in ("cache", "etcd", "none") if group.traced.of_route(route))
 
 
-def traced_report(group: AuditGroup, predictions: VersionPredictions) -> TracedReport | None:
-    """Return what traces describe a group's requests; None without any."""
-    return (
-        _traced(group.traced, _agreeing(group, predictions)) if group.traced and group.traced.count else None
-    )
-
-
 def total_traced(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> TracedReport | None:
-    """Return what traces describe the requests of all groups; None without any."""
+    """Return what traces describe the requests of these groups; None without any."""
     total, agree, differ = TracedRequests(), 0, 0
     for group in groups:
         if group.traced is not None:
@@ -293,28 +260,16 @@ def _served(group: AuditGroup, predictions: VersionPredictions) -> _Served:
     return _Served(cache, etcd, sources["fallback"], unclear, agree)
 
 
-def _observed(slow: SlowRequests, served: _Served, cause: str) -> Observed:
+def _observed(slow: SlowRequests, served: _Served) -> Observed:
     parts = {part: getattr(slow, part) / 1000 for part in PARTS}
+    total, rest = slow.total / 1000, max(0.0, slow.total / 1000 - sum(parts.values()))
+    parts["etcd_time"] = parts.pop("etcd")
     return Observed(
-        slow=slow.count,
-        cache=served.cache,
-        etcd=served.etcd,
-        unclear=served.unclear,
-        agree=served.agree,
-        differ=served.differ,
-        cause=cause,
-        total=slow.total / 1000,
-        queue=parts["queue"],
-        etcd_time=parts["etcd"],
-        encode=parts["encode"],
-        write=parts["write"],
-        other=parts["other"],
-        rest=max(0.0, slow.total / 1000 - sum(parts.values())),
-        fallback=served.fallback,
+        slow=slow.count, differ=served.differ, cause="", total=total, rest=rest, **parts, **asdict(served)
     )
 
 
-def _cause(group: AuditGroup, served: _Served, predictions: VersionPredictions) -> str:
+def _cause(group: AuditGroup, served: Observed, predictions: VersionPredictions) -> str:
     """Return what the log proves of requests that were not served from the predicted route; "" if nothing."""
     predicted, behaviour, shape = predictions.of(group), predictions.versions[0], group.key.shape
     plan, slow = predicted.plans[0], group.slow

@@ -159,7 +159,6 @@ def _stages(spent: Spent) -> dict[str, float]:
 
 
 def of_trace(request: TracedRequest) -> ListedRequest:
-    """Return a traced request as a line."""
     spans = request.source == SPANS
     return ListedRequest(
         audit_id=request.audit_id,

@@ -13,8 +13,8 @@ from ktui.audit.report import Observed
 from ktui.audit.report_rows import total_observed
 from ktui.audit.tally import Tally
 from ktui.core.format import integer
-from ktui.kube.gates import DEFAULT_VERSION
-from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behaviour_of
+from ktui.kube.gates import DEFAULT_VERSION, NEWEST_MINOR, OLDEST_MINOR
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
 
 def versions_from(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
@@ -33,8 +33,7 @@ def versions_before(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
 
 
 def _others(gates: Mapping[str, bool], wanted: Callable[[int], bool]) -> list[Behaviour]:
-    minors = (int(known.partition(".")[2]) for known in KNOWN_VERSIONS)
-    versions = (f"1.{minor}" for minor in minors if wanted(minor))
+    versions = (f"1.{minor}" for minor in _MINORS if wanted(minor))
     return [behaviour_of(known, settable(known, gates)) for known in versions]
 
 
@@ -57,7 +56,7 @@ OBSERVED = "the routes of slow requests"
 ASSUMED = "assumed"
 _ITSELF = re.compile(r"kube-apiserver/v1\.([0-9]{1,3})(?:\.|$)")
 _USERS = ("system:apiserver", "")  # httplog lines have no user
-_MINORS = [int(version.partition(".")[2]) for version in KNOWN_VERSIONS]
+_MINORS = range(OLDEST_MINOR, NEWEST_MINOR + 1)
 # One of each table of routes (docs/routing.md), the newest first.
 _TRIED = ("1.33", "1.30")
 

@@ -15,17 +15,7 @@ import msgspec
 from ktui.audit.formats.log_record import OUTSIDE, WRITES, LoggedRequest, Malformed, SlowRequest
 from ktui.audit.formats.record_reader import logged
 from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup, client_of, range_key
-from ktui.audit.journal import (
-    EVENT,
-    LINE,
-    MOST,
-    NO_GROUP,
-    STARTED,
-    TRACE,
-    TRACE_LINE,
-    Journal,
-    kind_of,
-)
+from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, TRACE, TRACE_LINE, Journal, kind_of
 from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.periods import FIRST, LAST, NEVER, DistinctKeys, LogPeriod
 from ktui.core.ranking.shape import RequestShape, shape_of_uri
@@ -180,7 +170,6 @@ class Tally(LogReader):
             file.skipped[OUTSIDE.what] += 1
 
     def _count_requests(self, requests: list[LoggedRequest]) -> None:
-        """Count requests, in the order of the file."""
         shapes, groups = self._shapes, self.groups
         numbers: list[int] = []
         contents: list[int] = []
@@ -226,7 +215,6 @@ class Tally(LogReader):
         return found
 
     def add_group(self, key: AuditGroupKey, example: str) -> AuditGroup:
-        """Add a group."""
         group = self.groups.add(
             key, AuditGroup(key, example, NO_GROUP if self.journal.full else len(self.numbered))
         )
@@ -250,7 +238,8 @@ class Tally(LogReader):
 
     def _bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
         super()._bad(file, number, why, line)
-        self.show_bad(BadLine(file.name, number, str(why), _text(line)))
+        text = line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")
+        self.show_bad(BadLine(file.name, number, str(why), text))
 
     def note_bad(self, file: FileCount, why: Malformed, line: bytes) -> None:
         """Count the last record of a file as malformed."""
@@ -268,7 +257,3 @@ def _client_of(agent: str, user: str) -> tuple[Client, int]:
 
 
 _client = lru_cache(maxsize=1 << 14)(_client_of)
-
-
-def _text(line: bytes) -> str:
-    return line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")

@@ -148,7 +148,6 @@ _shared: _Shared
 
 
 def _start_worker(stop: Any, taken: Any, options: TallyOptions) -> None:
-    """Initialise a process of the pool."""
     global _shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # counting makes no cycles

@@ -67,7 +67,6 @@ class AccessPatterns:
         self._accounts: OrderedDict[str, set[str]] = OrderedDict()
 
     def add(self, started: RequestStarted) -> None:
-        """Add a request to the pattern of its client."""
         if started.verb not in READS or not started.resource:
             return
         shape = _shape(started)
@@ -125,11 +124,9 @@ class AccessPatterns:
             if len(polls) > len(best):
                 best, client = polls, _short(agent)
         every = _interval(best)
-        return (
-            AccessPattern(client=client, repeated_every=every, times=len(best))
-            if every is not None
-            else UNKNOWN
-        )
+        if every is None:
+            return UNKNOWN
+        return AccessPattern(client=client, repeated_every=every, times=len(best))
 
     def _add_client(self, user: str, client: str) -> None:
         clients = self._accounts.setdefault(user, set())

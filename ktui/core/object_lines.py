@@ -134,15 +134,9 @@ def _json_line(line: str) -> Line:
     found = _JSON_LINE.match(line)
     if found is None:
         return (TextSpan(line, "plain"),)
-    indent, key, colon, value, comma = found.groups(default="")
-    spans = (
-        TextSpan(indent, "plain"),
-        TextSpan(key, "key"),
-        TextSpan(colon, "punct"),
-        TextSpan(value, _json_role(value)),
-        TextSpan(comma, "punct"),
-    )
-    return tuple(span for span in spans if span.text)
+    texts = found.groups(default="")
+    roles = ("plain", "key", "punct", _json_role(texts[3]), "punct")
+    return tuple(TextSpan(text, role) for text, role in zip(texts, roles, strict=True) if text)
 
 
 def _json_role(value: str) -> str:

@@ -52,18 +52,11 @@ def shared(event: RequestRouted) -> RequestRouted:
 
 
 # Steps with a revision differ each time; the repeating ones stay cached.
-@lru_cache(2048)
-def _step(step: RouteStep) -> RouteStep:
-    return step
-
-
-@lru_cache(256)
-def _reason(text: str) -> str:
-    return text
+_step: Callable[[RouteStep], RouteStep] = lru_cache(2048)(lambda step: step)
+_reason: Callable[[str], str] = lru_cache(256)(lambda text: text)
 
 
 def apply(state: State, events: Iterable[AnyEvent]) -> None:
-    """Fold `events` into `state`, in order."""
     for event in events:
         if event.at > state.now:
             state.now = event.at
@@ -268,12 +261,7 @@ def state_events(state: State, at: float) -> list[AnyEvent]:
 
 
 def _facts(state: State) -> Iterator[AnyEvent]:
-    if state.server is not None:
-        yield state.server
-    if state.health is not None:
-        yield state.health
-    if state.etcd_usage is not None:
-        yield state.etcd_usage
+    yield from filter(None, (state.server, state.health, state.etcd_usage))
     head = state.head
     if head.revision:
         yield EtcdProgress(
@@ -307,10 +295,7 @@ def _under_way(state: State) -> Iterator[AnyEvent]:
 def _live_events(state: State) -> Iterator[AnyEvent]:
     """Yield the last scrape of each replica with its own time: later scrapes are compared with it."""
     live = state.live
-    if live.server is not None:
-        yield live.server
-    if live.status is not None:
-        yield live.status
+    yield from filter(None, (live.server, live.status))
     for source, problem in live.problems.items():
         yield LiveStatus(at=live.now, source=source, problem=problem)
     for row in live.replicas.values():
@@ -318,12 +303,7 @@ def _live_events(state: State) -> Iterator[AnyEvent]:
             yield msgspec.structs.replace(series.last, counters=series.reads.raw)
         yield from (series.last for series in row.levels.values())
         yield row.scrape
-        if row.dump is not None:
-            yield row.dump
-        if row.levels_dump is not None:
-            yield row.levels_dump
-        if row.down is not None:
-            yield row.down
+        yield from filter(None, (row.dump, row.levels_dump, row.down))
         yield from row.probes.values()
     if live.flow is not None:
         yield live.flow

@@ -19,15 +19,10 @@ from ktui.core.state import RequestRow, State
 from ktui.core.table.columns import Run
 
 _SHORT = {
-    "labelSelector": "",
-    "fieldSelector": "",
-    "resourceVersion": "rv=",
-    "resourceVersionMatch": "match=",
-    "limit": "limit=",
-    "continue": "continue=",
-    "sendInitialEvents": "sendInitial=",
+    "labelSelector": "", "fieldSelector": "", "resourceVersion": "rv=", "resourceVersionMatch": "match=",
+    "limit": "limit=", "continue": "continue=", "sendInitialEvents": "sendInitial=",
     "timeoutSeconds": "timeout=",
-}
+}  # fmt: skip
 READS = ("GET", "LIST", "WATCH")
 # Implied by the verb, or irrelevant for route and cost.
 UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}

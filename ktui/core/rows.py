@@ -193,7 +193,6 @@ class Badge(Struct, frozen=True):
 
     @property
     def run(self) -> tuple[str, str]:
-        """The letter in its style."""
         return self.letter, self.style
 
     @property

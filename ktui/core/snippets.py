@@ -29,14 +29,6 @@ for {{
 \t\tbreak
 \t}}
 }}"""
-_OPTIONS = (
-    "LabelSelector",
-    "FieldSelector",
-    "ShardSelector",
-    "ResourceVersion",
-    "ResourceVersionMatch",
-    "Continue",
-)
 
 
 def as_kubectl(path: str) -> str:
@@ -86,21 +78,17 @@ def as_python(form: ListForm, resource: Resource) -> str:
     """Return a program that uses the Python package `kubernetes`."""
     arguments = _python_options(form)
     namespaced = _namespaced(form, resource)
+    within = [form.namespace] if namespaced else []
     if resource.custom:
         api = "CustomObjectsApi"
         scope = "namespaced" if namespaced else "cluster"
         method = f"list_{scope}_custom_object"
-        place = [
-            resource.group,
-            resource.version,
-            *([form.namespace] if namespaced else []),
-            resource.resource,
-        ]
+        place = [resource.group, resource.version, *within, resource.resource]
         arguments = [*(repr(part) for part in place), *arguments]
     else:
         api = f"{_python_group(resource)}Api"
         method = _python_method(resource, namespaced=namespaced)
-        arguments = [*([repr(form.namespace)] if namespaced else []), *arguments]
+        arguments = [*map(repr, within), *arguments]
     call = f"client.{api}().{method}"
     lines = ["from kubernetes import client, config, watch", "", "config.load_kube_config()"]
     if form.stream:
@@ -128,16 +116,14 @@ def _go(text: str) -> str:
     return json.dumps(text)
 
 
+def _texts(form: ListForm) -> list[tuple[str, str]]:
+    """Return the parameters whose values are texts, the token last."""
+    texts = [(name, value) for name, value in form.parameters.items() if name != "limit"]
+    return sorted(texts, key=lambda pair: pair[0] == "continue")
+
+
 def _go_options(form: ListForm) -> str:
-    values = (
-        form.label_selector,
-        form.field_selector,
-        form.shard_selector,
-        form.resource_version,
-        form.sent_match,
-        form.continue_token,
-    )
-    fields = [f"{name}: {_go(value)}" for name, value in zip(_OPTIONS, values, strict=True) if value]
+    fields = [f"{name[0].upper()}{name[1:]}: {_go(value)}" for name, value in _texts(form)]
     if form.limit:
         fields.append(f"Limit: {form.limit}" if form.pages else f"Limit: /* {_go(form.limit)} */ 0")
     if form.stream:
@@ -166,15 +152,8 @@ def _go_method(resource: Resource) -> str:
 
 
 def _python_options(form: ListForm) -> list[str]:
-    values = {
-        "label_selector": form.label_selector,
-        "field_selector": form.field_selector,
-        "shard_selector": form.shard_selector,
-        "resource_version": form.resource_version,
-        "resource_version_match": form.sent_match,
-        "_continue": form.continue_token,
-    }
-    options = [f"{name}={value!r}" for name, value in values.items() if value]
+    names = {"continue": "_continue"}
+    options = [f"{names.get(name) or _snake_case(name)}={value!r}" for name, value in _texts(form)]
     if form.limit:
         options.append(f"limit={form.limit}" if form.pages else f"limit={form.limit!r}")
     return options
@@ -187,10 +166,14 @@ def _python_group(resource: Resource) -> str:
 
 
 def _python_method(resource: Resource, *, namespaced: bool) -> str:
-    kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", resource.kind).lower()
+    kind = _snake_case(resource.kind)
     if namespaced:
         return f"list_namespaced_{kind}"
     return f"list_{kind}_for_all_namespaces" if resource.namespaced else f"list_{kind}"
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def _wrapped(arguments: list[str]) -> str:

@@ -10,14 +10,7 @@ from collections import deque
 from msgspec import Struct, field
 from msgspec import Struct as Row
 
-from ktui.contract.events import (
-    EtcdCall,
-    EtcdHealth,
-    EtcdUsage,
-    FanOut,
-    Prefix,
-    ServerInfo,
-)
+from ktui.contract.events import EtcdCall, EtcdHealth, EtcdUsage, FanOut, Prefix, ServerInfo
 from ktui.core.access_patterns import AccessPatterns
 from ktui.core.live.live_state import LiveState
 from ktui.core.ranking.ranking import Ranking

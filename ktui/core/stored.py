@@ -219,7 +219,6 @@ class Survey(Struct):
     bytes: int = 0
 
     def add(self, resource: str, page: SurveyPage) -> None:
-        """Add a page of one resource."""
         weight = self.weights.setdefault(resource, Weight(resource))
         weight.keys += page.keys
         weight.bytes += page.bytes

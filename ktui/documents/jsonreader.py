@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -82,7 +83,8 @@ def duplicate_fields(data: bytes) -> list[str]:
     def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
         if len(built) < len(pairs):
-            twice[id(built)] = _repeated(name for name, _ in pairs)
+            counts = Counter(name for name, _ in pairs)
+            twice[id(built)] = [name for name, count in counts.items() if count > 1]
             kept.append(built)
         return built
 
@@ -91,14 +93,6 @@ def duplicate_fields(data: bytes) -> list[str]:
     except (ValueError, RecursionError):
         return []
     return list(islice(_duplicates(document, "", twice), MAX_DUPLICATES)) if twice else []
-
-
-def _repeated(names: Iterator[str]) -> list[str]:
-    """Return the duplicate names in the order of their first appearance."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return [name for name, count in counts.items() if count > 1]
 
 
 def _is_canonical(data: bytes) -> bool:

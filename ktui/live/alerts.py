@@ -122,7 +122,7 @@ class PromQueries:
         if not has("apiserver_storage_consistency_checks_total", self.minor):
             return f"{read} / {seconds}"
         checks = self.of("apiserver_storage_consistency_checks_total", 'status=~"success|failure"')
-        objects = self.of(_objects(self.minor))
+        objects = self.of("apiserver_resource_objects" if self.minor >= 34 else "apiserver_storage_objects")
         return (
             "(\n"
             f"  {read}\n"
@@ -133,10 +133,6 @@ class PromQueries:
             "  )\n"
             f") / {seconds}"
         )
-
-
-def _objects(minor: int) -> str:
-    return "apiserver_resource_objects" if minor >= 34 else "apiserver_storage_objects"
 
 
 def has(metric: str, minor: int) -> bool:

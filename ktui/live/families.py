@@ -30,7 +30,7 @@ def resource_of(labels: Labels) -> str:
     if (kind := labels.get("type")) is not None:
         return _of_type(kind.strip("/"))
     if (kind := labels.get("kind")) is not None:
-        return _kinds().get((labels.get("group", ""), kind), "")
+        return _ids().get((labels.get("group", ""), kind), "")
     return ""
 
 
@@ -47,7 +47,7 @@ def _plurals() -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def _of_prefix(prefix: str) -> str:
-    if (found := _prefixes().get(prefix)) is not None:
+    if (found := _ids().get(prefix)) is not None:
         return found
     group, _, plural = prefix.rpartition("/")
     return f"{plural}.{group}" if group else plural
@@ -59,23 +59,18 @@ def _of_type(name: str) -> str:
     if not name.startswith("*"):
         return name
     package, _, kind = name[1:].partition(".")
-    return _types().get((package, kind), "")
+    return _ids().get((package, kind), "")
 
 
 @lru_cache(maxsize=1)
-def _prefixes() -> dict[str, str]:
-    # Two groups share a prefix (events): the first one is used.
-    return {resource.prefix.strip("/"): resource.id for resource in reversed(BUILTIN.all())}
-
-
-@lru_cache(maxsize=1)
-def _types() -> dict[tuple[str, str], str]:
-    return {(res.group.partition(".")[0] or "core", res.kind): res.id for res in reversed(BUILTIN.all())}
-
-
-@lru_cache(maxsize=1)
-def _kinds() -> dict[tuple[str, str], str]:
-    return {(resource.group, resource.kind): resource.id for resource in reversed(BUILTIN.all())}
+def _ids() -> dict[object, str]:
+    """Return resource ids by prefix, by package and kind, by group and kind; of two, that of the first."""
+    found: dict[object, str] = {}
+    for resource in reversed(BUILTIN.all()):
+        package = resource.group.partition(".")[0] or "core"
+        keys = (resource.prefix.strip("/"), (package, resource.kind), (resource.group, resource.kind))
+        found |= dict.fromkeys(keys, resource.id)
+    return found
 
 
 ANCHOR = "apiserver_storage_list_total"  # a provider filters a page without it: a missing figure is not 0
@@ -91,13 +86,17 @@ class Family:
     """
 
     name: str
-    kind: str  # the name of the method that reads it, in figures.py
+    kind: str  # the name of the method that reads it, in page_figures.py
     figures: tuple[str, ...] = ()
     since: int = 24
     until: int = _EVER
     samples: tuple[str, ...] = ("",)
     text: bytes = b""
     bucket: int = 0
+
+    def figure(self, suffix: str) -> str:
+        """Return the figure that samples with a suffix supply: figures are in the order of `samples`."""
+        return self.figures[self.samples.index(suffix)]
 
     @property
     def wanted(self) -> Wanted:
@@ -113,27 +112,20 @@ class Family:
         return self.text.decode()
 
 
-_TOTALS = ("_sum", "_count")
+_TOTALS = ("_count", "_sum")
 _LIST = b'verb="LIST"'
 VERBS: Mapping[str, str] = {  # the figures of requests by verb, besides LIST and GET
-    "WATCH": "watch_requests",
-    "POST": "creates",
-    "PUT": "updates",
-    "PATCH": "patches",
-    "APPLY": "patches",
-    "DELETE": "deletes",
-    "DELETECOLLECTION": "deletes",
-}
+    "WATCH": "watch_requests", "POST": "creates", "PUT": "updates", "PATCH": "patches", "APPLY": "patches",
+    "DELETE": "deletes", "DELETECOLLECTION": "deletes",
+}  # fmt: skip
 
 
 def _counter(name: str, figure: str, since: int = 24, until: int = _EVER) -> Family:
     return Family(name, "counter", (figure,), since, until)
 
 
-def _histogram(
-    name: str, count: str, total: str, since: int = 24, kind: str = "histogram", text: bytes = b""
-) -> Family:
-    return Family(name, kind, (count, total), since, samples=_TOTALS, text=text)
+def _histogram(name: str, count: str, total: str, since: int = 24, text: bytes = b"") -> Family:
+    return Family(name, "by_suffix", (count, total), since, samples=_TOTALS, text=text)
 
 
 RESOURCES = (
@@ -146,7 +138,7 @@ RESOURCES = (
     _counter("apiserver_cache_list_returned_objects_total", "cache_returned"),
     Family("apiserver_watch_cache_consistent_read_total", "consistent",
            ("consistent_success", "consistent_failure", "consistent_fallback", "consistent_rejected"), 31),
-    Family("apiserver_watch_cache_read_wait_seconds", "waits", ("waits", "wait_ms", "fast_waits"), 30,
+    Family("apiserver_watch_cache_read_wait_seconds", "by_suffix", ("waits", "wait_ms", "fast_waits"), 30,
            samples=(*_TOTALS, "_bucket"), bucket=1),
     Family("apiserver_selfrequest_total", "self_requests", ("self_lists",), text=_LIST),
     Family("apiserver_request_total", "requests",
@@ -156,9 +148,9 @@ RESOURCES = (
     Family("apiserver_request_duration_seconds", "durations",
            ("list_timed", "list_ms", "cluster_timed", "cluster_ms", "namespace_timed", "namespace_ms"),
            samples=_TOTALS, text=_LIST),
-    _histogram("apiserver_response_sizes", "list_sizes", "list_bytes", kind="sizes", text=_LIST),
+    _histogram("apiserver_response_sizes", "list_sizes", "list_bytes", text=_LIST),
     _counter("apiserver_watch_events_total", "watch_events"),
-    Family("apiserver_watch_events_sizes", "sizes", ("watch_bytes",), samples=("_sum",)),
+    Family("apiserver_watch_events_sizes", "by_suffix", ("watch_bytes",), samples=("_sum",)),
     _histogram("apiserver_watch_list_duration_seconds", "watch_lists", "watch_list_ms", 29),
     _counter("apiserver_terminated_watchers_total", "terminated_watchers", 25),
     _counter("apiserver_watch_cache_events_received_total", "cache_events", 27),
@@ -186,10 +178,7 @@ LEVELS = (
     Family(f"{_FLOW}dispatched_requests_total", "level", ("dispatched",)),
     Family(f"{_FLOW}rejected_requests_total", "rejected", ("rejected",)),
     Family(
-        f"{_FLOW}request_wait_duration_seconds",
-        "level_wait",
-        ("waits", "wait_ms"),
-        samples=("_bucket", *_TOTALS),
+        f"{_FLOW}request_wait_duration_seconds", "level", ("waits", "wait_ms"), samples=(*_TOTALS, "_bucket")
     ),
     Family(f"{_FLOW}request_concurrency_limit", "level_gauge", ("nominal",), until=36),
     Family(f"{_FLOW}nominal_limit_seats", "level_gauge", ("nominal",), 26),
@@ -198,7 +187,7 @@ LEVELS = (
     Family(f"{_FLOW}current_executing_seats", "level_gauge_sum", ("executing_seats",), 28),
     Family(f"{_FLOW}current_executing_requests", "level_gauge_sum", ("executing",)),
     Family(f"{_FLOW}current_inqueue_requests", "level_gauge_sum", ("queued",)),
-)
+)  # fmt: skip
 PROCESS = (
     Family("process_start_time_seconds", "process", ("started",)),
     Family("process_resident_memory_bytes", "process", ("memory_bytes",)),

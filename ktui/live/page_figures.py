@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -27,16 +27,12 @@ _READS = {"get": "etcd_gets", "list": "etcd_lists", "listStream": "etcd_lists"}
 _WRITES = frozenset(("create", "update", "delete"))
 _UNIFIED = "watchcache"  # 1.37: LISTs of the cache are counted under the storage's names
 _FROM_STORAGE = {
-    "storage_lists": "cache_lists",
-    "etcd_fetched": "cache_fetched",
-    "etcd_returned": "cache_returned",
-}
+    "storage_lists": "cache_lists", "etcd_fetched": "cache_fetched", "etcd_returned": "cache_returned"
+}  # fmt: skip
 _REASONS = {
-    "queue-full": "queue_full",
-    "concurrency-limit": "concurrency_limit",
-    "time-out": "timed_out",
+    "queue-full": "queue_full", "concurrency-limit": "concurrency_limit", "time-out": "timed_out",
     "cancelled": "cancelled",
-}
+}  # fmt: skip
 
 Numbers = dict[str, float]
 
@@ -165,25 +161,10 @@ class _Reader:
         if figure == "cache_lists" and labels.get("index"):
             numbers["indexed_lists"] += sample.value
 
-    def histogram(self, family: Family, suffix: str, sample: Sample) -> None:
-        count, total = family.figures
-        self._of(sample.labels)[count if suffix == "_count" else total] += _scaled(
-            count if suffix == "_count" else total, sample.value
-        )
-
-    def waits(self, family: Family, suffix: str, sample: Sample) -> None:
-        numbers = self._of(sample.labels)
-        waits, total, fast = family.figures
-        if suffix == "_count":
-            numbers[waits] += sample.value
-        elif suffix == "_sum":
-            numbers[total] += sample.value * 1000
-        elif sample.labels.get("le") in ("1", "1.0"):
-            numbers[fast] += sample.value
-
-    def sizes(self, family: Family, suffix: str, sample: Sample) -> None:
-        figure = family.figures[0 if suffix == "_count" else -1]
-        self._of(sample.labels)[figure] += sample.value
+    def by_suffix(self, family: Family, suffix: str, sample: Sample) -> None:
+        if suffix != "_bucket" or sample.labels.get("le") in (f"{family.bucket}", f"{family.bucket}.0"):
+            figure = family.figure(suffix)
+            self._of(sample.labels)[figure] += _scaled(figure, sample.value)
 
     def consistent(self, family: Family, suffix: str, sample: Sample) -> None:
         success, failure, fallback, rejected = family.figures
@@ -256,21 +237,18 @@ class _Reader:
             self._gauges[resource_of(sample.labels)][family.figures[0]] += max(0.0, sample.value)
 
     def level(self, family: Family, suffix: str, sample: Sample) -> None:
-        self._levels[_level_of(sample)][family.figures[0]] += sample.value
+        level = _level_of(sample)
+        if suffix == "_bucket":
+            self._buckets[level][sample.labels.get("le", "")] += sample.value
+        else:
+            figure = family.figure(suffix)
+            self._levels[level][figure] += _scaled(figure, sample.value)
 
     def rejected(self, family: Family, suffix: str, sample: Sample) -> None:
         numbers = self._levels[_level_of(sample)]
         numbers["rejected"] += sample.value
         if (figure := _REASONS.get(sample.labels.get("reason", ""))) is not None:
             numbers[figure] += sample.value
-
-    def level_wait(self, family: Family, suffix: str, sample: Sample) -> None:
-        level = _level_of(sample)
-        if suffix == "_bucket":
-            self._buckets[level][sample.labels.get("le", "")] += sample.value
-        else:
-            figure = family.figures[suffix == "_sum"]
-            self._levels[level][figure] += _scaled(figure, sample.value)
 
     def level_gauge(self, family: Family, suffix: str, sample: Sample) -> None:
         self._level_gauges[_level_of(sample)][family.figures[0]] = max(0.0, sample.value)
@@ -316,9 +294,6 @@ class _Reader:
 
     def _of(self, labels: Mapping[str, str]) -> Numbers:
         return self._resources[resource_of(labels)]
-
-
-Read = Callable[[Family, str, Sample], None]
 
 
 _BY_SAMPLE = {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}

@@ -25,7 +25,8 @@ from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.page_figures import ScrapePage, page_of
-from ktui.live.server_events import Load, ServerAnnouncer, page_events
+from ktui.live.replica_pool import Load
+from ktui.live.server_details import ServerAnnouncer, page_events
 
 SECONDS = 15.0  # between two queries; Prometheus scrapes every 15 to 60 s
 HISTORY_SECONDS = 3_600.0

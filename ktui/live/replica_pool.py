@@ -1,37 +1,164 @@
-"""Keep a connection to each replica behind a load balancer, which routes a new connection to any of them."""
+"""Keep a connection to each replica behind a load balancer, which routes a new connection to any of them.
+
+A connection reads the metrics and documents of its replica within size limits.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
-from ktui.client.api import RefusedError
+from ktui.client.api import ApiClient, Received, RefusedError
 from ktui.client.connection import ClientError
-from ktui.live.page_figures import Numbers, ScrapePage
-from ktui.live.replica_connection import METRICS, STALL_SECONDS, ReplicaConnection, Scrape
+from ktui.client.kube_connection import KubeConnection
+from ktui.client.metrics_page import Exposition, ExpositionError
+from ktui.contract.events.live import LiveStatus
+from ktui.live.families import WANTED
+from ktui.live.page_figures import Numbers, ScrapePage, page_of
+
+STALL_SECONDS = 5.0  # without a byte of a page that is being read, after which its replica is down
+IDLE_SECONDS = 300.0  # for which an idle connection is kept between scrapes
+MOST_PAGE_BYTES = 512 << 20
+MOST_DOCUMENT_BYTES = 8 << 20
+SLICE = 32 * 1024  # bytes of a page parsed at a time: under 2 ms
+METRICS = "/metrics"
+TEXT, JSON = "text/plain;version=0.0.4;q=1,*/*;q=0.1", "application/json"
+_START_TIME = "process_start_time_seconds"
+_LAST_FAMILY = b"process_t"  # pages are sorted by name: a complete one goes beyond this name
+
+
+@dataclass(slots=True)
+class Load:
+    """What ktui costs the server: requests, compressed bytes, milliseconds until the last byte of each."""
+
+    requests: int = 0
+    received_bytes: int = 0
+    busy_ms: float = 0.0
+
+    def status(self, at: float, interval: float, problem: str) -> LiveStatus:
+        return LiveStatus(at=at, interval=interval, problem=problem, **asdict(self))
+
+
+@dataclass(slots=True)
+class Scrape:
+    """A page, the time of its request (Unix seconds), and the bytes and milliseconds of its transport."""
+
+    page: ScrapePage
+    at: float
+    ms: float
+    bytes: int
+    lines: int
+
+
+class ReplicaConnection:
+    """One connection; `replica` is the name of the replica at its other end, "" until it is known.
+
+    Methods raise ClientError; RefusedError for a status other than 200. They wait for each other: a second
+    connection could lead to another replica.
+    """
+
+    def __init__(self, target: KubeConnection, user_agent: str, load: Load) -> None:
+        """Every request adds its cost to `load`."""
+        self.replica = ""
+        self.lost = False  # it broke: what is at its other end is known after the next scrape
+        self.late: asyncio.Task[Scrape] | None = None  # a page that stalled, and may still arrive
+        self.reading = ""  # the path of the answer that is being read
+        self._heard = 0.0  # when the answer that is being read last had a byte
+        self._one = asyncio.Lock()
+        self.url = target.url
+        self._client = ApiClient(target, user_agent, idle_seconds=IDLE_SECONDS)
+        self._load = load
+
+    @property
+    def busy(self) -> bool:
+        return self._one.locked()
+
+    @property
+    def stalls_in(self) -> float:
+        """Seconds until the answer that is being read counts as stalled, unless a byte of it arrives."""
+        return self._heard + STALL_SECONDS - time.monotonic()
+
+    @property
+    def stalled(self) -> bool:
+        return self.busy and self.stalls_in <= 0
+
+    async def close(self) -> None:
+        if self.late is not None:
+            self.late.cancel()
+            await asyncio.gather(self.late, return_exceptions=True)
+            self.late = None
+        await self._client.close()
+
+    async def scrape(self, minor: int, clock: Callable[[], float]) -> Scrape:
+        """Read /metrics and return its figures; `minor` is the server's, 0 if unknown."""
+        at, received, reader = clock(), Received(), Exposition(WANTED)
+        try:
+            async for piece in self._read(METRICS, TEXT, received):
+                if reader.bytes > MOST_PAGE_BYTES:
+                    raise ExpositionError(f"it has more than {MOST_PAGE_BYTES >> 20} MiB")
+                for start in range(0, len(piece), SLICE):
+                    reader.feed(piece[start : start + SLICE])
+                    await asyncio.sleep(0)
+            reader.finish()
+            if reader.last_family < _LAST_FAMILY and _START_TIME not in reader.families:
+                raise ExpositionError("the page is incomplete")
+        except ExpositionError as error:
+            raise ClientError(f"/metrics of {self.url} cannot be used: {error}") from error
+        page = await asyncio.to_thread(page_of, reader.samples, reader.families, minor)
+        return Scrape(page, at, received.ms, reader.bytes, reader.lines)
+
+    async def document(self, path: str, accept: str = JSON) -> bytes:
+        """Return an answer of at most MOST_DOCUMENT_BYTES."""
+        content, received = bytearray(), Received()
+        async for piece in self._read(path, accept, received):
+            content += piece
+            if len(content) > MOST_DOCUMENT_BYTES:
+                raise ClientError(f"the answer to {path} has more than {MOST_DOCUMENT_BYTES >> 20} MiB")
+        return bytes(content)
+
+    async def _read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
+        async with self._one:
+            self._load.requests += 1
+            self.reading, self._heard = path.partition("?")[0], time.monotonic()
+            try:
+                async for piece in self._client.read(path, accept, received):
+                    self._heard = time.monotonic()
+                    yield piece
+            finally:
+                self._load.received_bytes += received.wire_bytes
+                self._load.busy_ms += received.ms
+
 
 STRAY = 0.01  # share of counters that may decrease on one connection, as those of a deleted resource do
 
 
-@dataclass(slots=True)
-class Known:
-    """One process as it was last seen."""
+class Process(NamedTuple):
+    """A process as a page shows it: its start time, and its counters, which never decrease while it lives."""
 
-    name: str
     started: float
     counters: Numbers
+
+    def follows(self, before: Process, stray: float = 0.0) -> bool:
+        """True if it may be the process `before` at a later time; a share of `stray` may have decreased."""
+        back = sum(value < before.counters.get(name, 0.0) for name, value in self.counters.items())
+        return before.started == self.started and back <= stray * len(self.counters)
+
+
+def process_of(page: ScrapePage) -> Process:
+    return Process(page.process.get("started", 0.0), page.counted)
 
 
 @dataclass(slots=True)
 class Replicas:
     """The processes that have answered so far: a load balancer routes each connection to any of them.
 
-    A process is identified by its start time and its counters, which never decrease while it lives. Replicas
-    that were started together have the same start time in metrics, which show tenths of a second.
+    Replicas that were started together have the same start time in metrics, which show tenths of a second.
     """
 
-    known: dict[str, Known] = field(default_factory=dict)
+    known: dict[str, Process] = field(default_factory=dict)  # as last seen, by name
 
     def identify(self, page: ScrapePage, before: str = "") -> str:
         """Return the name of the replica that sent `page`, and keep its counters.
@@ -39,43 +166,25 @@ class Replicas:
         `before` is the replica last seen on this connection. The name is new if no known process can have
         these counters now.
         """
-        started, counters = page.process.get("started", 0.0), page.counted
-        known = self.known.get(before)
-        if known is None or not _may_be(known, started, counters, STRAY):
-            known = next((item for item in self.known.values() if _may_be(item, started, counters)), None)
-        if known is None:
-            known = Known(str(len(self.known) + 1), started, counters)
-            self.known[known.name] = known
-        known.counters = counters
-        return known.name
+        now, known = process_of(page), self.known.get(before)
+        name = before if known is not None and now.follows(known, STRAY) else self.candidate(page)
+        if not name:
+            return self.add(page)
+        self.known[name] = now
+        return name
 
     def may_be(self, name: str, page: ScrapePage) -> bool:
         """True if replica `name` can have sent `page`, newer than all its pages so far."""
-        known = self.known.get(name)
-        return known is not None and _may_be(known, page.process.get("started", 0.0), page.counted)
+        return name in self.known and process_of(page).follows(self.known[name])
 
     def candidate(self, page: ScrapePage) -> str:
         """Return a known replica that may have sent the page; "" if none. Does not keep the counters."""
         return next((name for name in self.known if self.may_be(name, page)), "")
 
     def add(self, page: ScrapePage) -> str:
-        """Add a new replica, and return its name."""
         name = str(len(self.known) + 1)
-        self.known[name] = Known(name, page.process.get("started", 0.0), page.counted)
+        self.known[name] = process_of(page)
         return name
-
-
-def follows(page: ScrapePage, before: ScrapePage) -> bool:
-    """True if one process can have sent `before` and then `page`."""
-    known = Known("", before.process.get("started", 0.0), before.counted)
-    return _may_be(known, page.process.get("started", 0.0), page.counted)
-
-
-def _may_be(known: Known, started: float, counters: Numbers, stray: float = 0.0) -> bool:
-    if known.started != started:
-        return False
-    back = sum(1 for name, value in counters.items() if value < known.counters.get(name, 0.0))
-    return back <= stray * len(counters)
 
 
 MOST_REPLICAS = 16
@@ -231,7 +340,7 @@ class ReplicaPool:
         again = await self._unless_stalled(connection)
         if not self._replicas.may_be(name, again.page):
             return ""  # that connection now leads to another replica, so the name is unknown
-        if follows(again.page, scrape.page):
+        if process_of(again.page).follows(process_of(scrape.page)):
             self._replicas.identify(again.page, name)
             return ""
         return self._replicas.add(scrape.page)

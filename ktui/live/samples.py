@@ -24,8 +24,7 @@ from ktui.contract.events.live import (
 )
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.resources import BUILTIN
-from ktui.live.replica_connection import STALL_SECONDS, TEXT, ReplicaConnection
-from ktui.live.replica_pool import ReplicaPool
+from ktui.live.replica_pool import STALL_SECONDS, TEXT, ReplicaConnection, ReplicaPool
 from ktui.live.server_details import ServerDetails
 
 NAME = "ktui-probe"  # no object has this name

@@ -22,11 +22,9 @@ from ktui.client.exec_plugin import PATIENCE, waiting
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import FlowConfig, LiveStatus, ReplicaDown, ReplicaScrape
-from ktui.live.replica_connection import METRICS, ReplicaConnection, Scrape
-from ktui.live.replica_pool import ReplicaPool
+from ktui.live.replica_pool import METRICS, Load, ReplicaConnection, ReplicaPool, Scrape
 from ktui.live.samples import Samples
-from ktui.live.server_details import ServerDetails
-from ktui.live.server_events import Load, ServerAnnouncer, page_events
+from ktui.live.server_details import ServerAnnouncer, ServerDetails, page_events
 
 
 class LiveFeed(Protocol):

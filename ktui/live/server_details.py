@@ -1,4 +1,4 @@
-"""What a kube-apiserver reports besides its metrics: version, readiness, number of replicas."""
+"""What a kube-apiserver reports besides its metrics: version, readiness, replicas; and events about it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Callable
 
 import msgspec
 
+from ktui import __version__
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
-from ktui.contract.events.live import FlowConfig, LiveServer
+from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.contract.events.live import FlowConfig, LiveServer, ReplicaScrape
 from ktui.contract.flow_config import flow_config
 from ktui.contract.flow_config import paths as flow_paths
 from ktui.documents.limits import DocumentError, decode_json
+from ktui.kube.gates import GATES
+from ktui.kube.versions import BehaviourError, behaviour_of
 from ktui.live.access import Refusals
-from ktui.live.page_figures import ScrapePage
-from ktui.live.replica_connection import TEXT, ReplicaConnection
+from ktui.live.page_figures import MOST, ScrapePage
+from ktui.live.replica_pool import TEXT, ReplicaConnection
 
 MOST_CHECKS = 50  # failed readiness checks that are kept
 VERSION, READY = "/version", "/readyz?verbose"
@@ -138,3 +142,60 @@ class ServerDetails:
             denied=self.refusals.denied,
             not_ready=self.not_ready,
         )
+
+
+class ServerAnnouncer:
+    """Makes the events about the server at the beginning, and whenever it has changed."""
+
+    def __init__(self) -> None:
+        self._sent: LiveServer | None = None
+
+    def events(self, server: LiveServer, at: float, warnings: list[str]) -> list[AnyEvent]:
+        """Return two events about `server`, which has no time yet; none if it has not changed."""
+        if server == self._sent:
+            return []
+        self._sent = server
+        return [server_info(server, at, warnings), msgspec.structs.replace(server, at=at)]
+
+
+def server_info(server: LiveServer, at: float, warnings: list[str]) -> ServerInfo:
+    """Return the ServerInfo for header, Lab and Versions; gates that ktui does not know are left out."""
+    known = {name: on for name, on in server.gates.items() if name in GATES}
+    try:
+        version = behaviour_of(server.version).version if server.version else ""
+        defaults = behaviour_of(server.version).gates if server.version else {}
+    except BehaviourError:  # older or newer than the rules
+        version, defaults = server.version, {}
+    return ServerInfo(
+        at=at,
+        ktui_version=__version__,
+        kube_version=version,
+        etcd_version="",
+        etcd_kind="kube-apiserver",
+        endpoints=[server.url],
+        writable=False,
+        progress="assumed",
+        name=server.context,
+        feature_gates={name: on for name, on in known.items() if name in defaults and on != defaults[name]},
+        warnings=warnings,
+    )
+
+
+_OF_PROCESS = ("memory_bytes", "storage_bytes", "hidden_metrics", "reading", "writing", "tls_errors")
+
+
+def page_events(page: ScrapePage, replica: ReplicaScrape) -> list[AnyEvent]:
+    """Return the events of a page with the time of `replica`, to which the process' figures are added."""
+
+    def number(figure: str) -> int | None:
+        value = page.process.get(figure)
+        return int(value) if value is not None and 0 <= value < MOST else None
+
+    row = msgspec.structs.replace(
+        replica,
+        started=number("started") or 0,
+        cpu_seconds=cpu if 0 <= (cpu := page.process.get("cpu", -1.0)) < 1e12 else None,
+        **{figure: number(figure) for figure in _OF_PROCESS},
+        **page.admission,
+    )
+    return [msgspec.structs.replace(event, at=replica.at) for event in page.events(row)]

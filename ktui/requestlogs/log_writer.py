@@ -183,7 +183,6 @@ class LogWriter:
         self._lines.put((line, size))
 
     async def wait_for_room(self) -> None:
-        """Wait until the queue has room."""
         while self._blocking and self._full and self._thread.is_alive():
             self._drained.clear()
             self._waited_for = True

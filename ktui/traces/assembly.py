@@ -108,7 +108,7 @@ def _requests(trace: _Trace, counts: SpanCounts) -> Iterator[TracedRequest]:
     if not servers and trace.reported:
         return
     for siblings in children.values():
-        siblings.sort(key=_started)
+        siblings.sort(key=lambda span: span.start)
     if servers:
         for span in lost:
             top = _around(span, servers)
@@ -122,17 +122,9 @@ def _requests(trace: _Trace, counts: SpanCounts) -> Iterator[TracedRequest]:
             yield request
         return
     handlers = [span for span in spans.values() if is_handler(span)]
-    for span in handlers or _fragments(lost):
+    # Neither server nor handler is known of a WATCH up to 1.35, or without initial events, while it is open.
+    for span in handlers or [span for span in lost if span.text(names.AUDIT_ID)][:1]:
         yield read_request(span, children, counts)
-
-
-def _fragments(lost: list[TraceSpan]) -> list[TraceSpan]:
-    """Return the span with an Audit-ID of a request of which neither server nor handler is known.
-
-    So is a WATCH up to 1.35, or without initial events, while it is open.
-    """
-    named = [span for span in lost if span.text(names.AUDIT_ID)]
-    return named[:1]
 
 
 def _of_watch(span: TraceSpan) -> bool:
@@ -144,7 +136,3 @@ def _around(span: TraceSpan, servers: list[TraceSpan]) -> TraceSpan | None:
     """Return the server span during which a span without its parent ran, the shortest one."""
     around = [top for top in servers if top.start <= span.start and span.end <= top.end]
     return min(around, key=lambda top: top.took, default=None)
-
-
-def _started(span: TraceSpan) -> int:
-    return span.start

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import NamedTuple
 
+from ktui.kube.golang.times import parse_duration
 from ktui.traces import span_names as names
 from ktui.traces.reading import read_request
 from ktui.traces.spans import (
@@ -47,8 +48,6 @@ _KEYS = (
     "resource-prefix",
 )  # fmt: skip
 _FIELD = re.compile(rf"(?:^|,)({'|'.join(sorted(_KEYS, key=len, reverse=True))}):")
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?([\d.]+)(ms|µs|us|ns|s)")
-_UNITS = {"s": 1e9, "ms": 1e6, "µs": 1e3, "us": 1e3, "ns": 1.0}
 _SLACK = 1_200_000
 """Nanoseconds by which two times may differ that were measured alike: the lines have whole milliseconds."""
 _WRITTEN = ("Write to database call succeeded", "Object stored in database", "Object deleted from database")
@@ -237,14 +236,8 @@ def _near(start: int, clock: str) -> int:
 
 def _nanoseconds(text: str) -> int:
     """Return a Go duration; 0 if it is none."""
-    total, end = 0.0, 0
-    for found in _DURATION.finditer(text):
-        if found.start() != end:
-            return 0
-        hours, minutes, value, unit = found.groups()
-        try:
-            total += int(hours or 0) * 3600e9 + int(minutes or 0) * 60e9 + float(value) * _UNITS[unit]
-        except ValueError:
-            return 0
-        end = found.end()
-    return round(total) if end == len(text) and total < 1 << 62 else 0
+    try:
+        took = parse_duration(text)
+    except ValueError:
+        return 0
+    return round(took * 1e9) if 0 <= took < 1 << 32 else 0

@@ -33,6 +33,7 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
+    span_of,
     usable,
 )
 
@@ -216,22 +217,9 @@ def _of_resource(part: _ResourceSpans) -> Iterator[TraceSpan]:
 def _of_scope(scope: _ScopeSpans, service: str) -> Iterator[TraceSpan]:
     for found in scope.spans:
         kind = _KINDS.get(found.kind, 0) if isinstance(found.kind, str) else found.kind
-        yield TraceSpan(
-            _id(found.trace_id, 16),
-            _id(found.span_id, 8),
-            _id(found.parent_span_id, 8),
-            found.name[:MOST_TEXT],
-            kind,
-            _time(found.start_time_unix_nano),
-            _time(found.end_time_unix_nano),
-            _attributes(found.attributes),
-            [
-                SpanEvent(event.name[:MOST_TEXT], _time(event.time_unix_nano), _attributes(event.attributes))
-                for event in found.events[:MOST_EVENTS]
-            ],
-            service,
-            found.status is not None and found.status.code in (2, "STATUS_CODE_ERROR"),
-        )
+        ids = _id(found.trace_id, 16), _id(found.span_id, 8), _id(found.parent_span_id, 8)
+        failed = found.status is not None and found.status.code in (2, "STATUS_CODE_ERROR")
+        yield span_of(found, ids, kind, _attributes, service, failed=failed)
 
 
 def _attributes(found: list[_Attribute]) -> dict[str, Value]:
@@ -291,10 +279,3 @@ def _id(text: str, size: int) -> str:
     except (binascii.Error, ValueError):
         return text[:64]
     return raw.hex() if len(raw) == size else text[:64]
-
-
-def _time(value: _Number) -> int:
-    try:
-        return int(value)
-    except (ValueError, OverflowError):
-        return 0

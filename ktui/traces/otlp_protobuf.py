@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ktui.traces import span_names as names
 from ktui.traces.spans import (
     MOST_ATTRIBUTES,
-    MOST_EVENTS,
     MOST_TEXT,
     NotSpans,
     SpanCounts,
-    SpanEvent,
     TraceSpan,
     Value,
     bounded,
+    span_of,
     usable,
 )
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST = 64 << 20
 _ERROR = 2
@@ -82,27 +78,13 @@ def decode_protobuf(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
 
 
 def spans_of(message: Any) -> Iterator[TraceSpan]:
-    """Yield the spans of a decoded ExportTraceServiceRequest."""
     for part in message.resource_spans:
         service = str(_attributes(part.resource.attributes).get(names.SERVICE_KEY, ""))
         for scope in part.scope_spans:
             for found in scope.spans:
-                yield TraceSpan(
-                    found.trace_id.hex(),
-                    found.span_id.hex(),
-                    found.parent_span_id.hex(),
-                    found.name[:MOST_TEXT],
-                    found.kind,
-                    found.start_time_unix_nano,
-                    found.end_time_unix_nano,
-                    _attributes(found.attributes),
-                    [
-                        SpanEvent(event.name[:MOST_TEXT], event.time_unix_nano, _attributes(event.attributes))
-                        for event in found.events[:MOST_EVENTS]
-                    ],
-                    service,
-                    found.status.code == _ERROR,
-                )
+                ids = found.trace_id.hex(), found.span_id.hex(), found.parent_span_id.hex()
+                failed = found.status.code == _ERROR
+                yield span_of(found, ids, found.kind, _attributes, service, failed=failed)
 
 
 def _attributes(found: Iterable[Any]) -> dict[str, Value]:

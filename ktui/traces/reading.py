@@ -16,7 +16,7 @@ from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_n
 from ktui.kube.routing.request import is_cached
 from ktui.traces import span_names as names
 from ktui.traces.span_names import Role
-from ktui.traces.spans import SERVER, SPANS, STAGES, SpanCounts, TracedRequest, TraceSpan
+from ktui.traces.spans import SERVER, SPANS, STAGES, SpanCounts, TracedRequest, TraceSpan, whole
 
 Children = Mapping[str, Sequence[TraceSpan]]
 Add = Callable[[str, float], None]
@@ -58,9 +58,8 @@ def read_request(
 
     `above` is the server span's parent, if it came; `torn`: spans of this trace are known to be lost.
     """
-    parts = list(_parts(top, children, counts))
-    request = _from_server(top, parts) if is_server(top) else _from_handler(top)
-    spans = _Spans(top, parts)
+    spans = _Spans(top, list(_parts(top, children, counts)))
+    request = _from_server(top, spans) if is_server(top) else _from_handler(top)
     request.probes = len(spans.probes)
     request.rpcs = spans.rpcs
     sure = request.complete and not torn
@@ -145,8 +144,8 @@ def _name_of(handler: TraceSpan | None, top: TraceSpan) -> str:
     return parse_path(unquote(path)).name
 
 
-def _from_server(span: TraceSpan, parts: list[_Part]) -> TracedRequest:
-    handler = next((part.span for part in parts if part.role is Role.HANDLER), None)
+def _from_server(span: TraceSpan, spans: _Spans) -> TracedRequest:
+    handler = spans.handler
     target = span.text(*names.TARGET)
     if not target:
         target, query = span.text(*names.PATH), span.text(*names.QUERY)
@@ -157,7 +156,7 @@ def _from_server(span: TraceSpan, parts: list[_Part]) -> TracedRequest:
         path=target or (handler.text(names.HANDLER_URL) if handler else ""),
         at=span.start // 1000,
         took=span.took // 1000,
-        audit_id=_audit_id(span, parts),
+        audit_id=next((found for part in spans.parts if (found := part.span.text(names.AUDIT_ID))), ""),
         user_agent=span.text(*names.AGENT) or (handler.text(names.HANDLER_AGENT) if handler else ""),
         client=span.text(*names.CLIENT),
         peer=_peer(span),
@@ -204,12 +203,6 @@ def _verb(method: str, path: str, query: str) -> str:
     info = parse_path(unquote(path))
     verb = request_verb(method, info, query)
     return (api_verb(verb) or verb.lower()) if info.is_resource else method.lower()
-
-
-def _audit_id(span: TraceSpan, parts: list[_Part]) -> str:
-    if found := span.text(names.AUDIT_ID):
-        return found
-    return next((found for part in parts if (found := part.span.text(names.AUDIT_ID))), "")
 
 
 def _peer(span: TraceSpan) -> str:
@@ -287,7 +280,11 @@ def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tu
         if spans.stream is not None and not is_cached(info.group, info.resource):
             return "etcd", f"{info.resource} have no watch cache, and it has no span 'cacher.Watch'"
         return "", "up to 1.35 a WATCH has no span that says where from"
-    if request.verb == "list" and spans.handler is None and not _has_filters(spans):
+    if (
+        request.verb == "list"
+        and spans.handler is None
+        and not any(part.role is Role.FILTER for part in spans.parts)
+    ):
         return "cache", "no RPC to etcd (1.25 has no other spans)"
     return "", _MISSING
 
@@ -301,10 +298,6 @@ def _old_get(request: TracedRequest, spans: _Spans) -> tuple[str, str]:
     return "cache", "no RPC to etcd"
 
 
-def _has_filters(spans: _Spans) -> bool:
-    return any(part.role is Role.FILTER for part in spans.parts)
-
-
 def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
     """Set the objects that were read and returned, where spans tell."""
     if spans.list is not None and request.route == "cache":
@@ -312,13 +305,9 @@ def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
         request.returned = _count(spans.list, names.FILTERED)
     if not sure:
         return
-    whole = parse_path(unquote(request.path.partition("?")[0])).subresource in _OF_OBJECT
-    if (
-        request.verb == "get"
-        and whole
-        and request.route in ("cache", "etcd")
-        and request.status in (200, 404)
-    ):
+    of_object = parse_path(unquote(request.path.partition("?")[0])).subresource in _OF_OBJECT
+    read = request.route in ("cache", "etcd") and request.status in (200, 404)
+    if request.verb == "get" and read and of_object:
         request.scanned = request.returned = int(request.status == 200)
     elif request.verb == "list" and request.status >= 400:
         request.returned = 0
@@ -329,10 +318,7 @@ def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
 def _count(span: TraceSpan, name: str) -> int:
     event = span.event(name)
     value = event.attributes.get(names.COUNT) if event is not None else None
-    try:
-        return int(value) if value is not None else -1
-    except (ValueError, OverflowError):
-        return -1
+    return whole(value) if value is not None else -1
 
 
 def _stages(request: TracedRequest, spans: _Spans, above: TraceSpan | None) -> dict[str, float]:

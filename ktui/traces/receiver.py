@@ -236,8 +236,24 @@ class _Server(ThreadingHTTPServer):
         """Say nothing: standard error may show a screen."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class PostHandler(BaseHTTPRequestHandler):
+    """Answers the POSTs of one connection, and logs nothing: standard error may show a screen."""
+
     protocol_version = "HTTP/1.1"
+
+    def answer(self, status: int, body: bytes = b"", kind: str = "") -> None:
+        self.send_response(status)
+        if kind:
+            self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+class _Handler(PostHandler):
     timeout = 30
     receiver: ClassVar[OtlpReceiver]
 
@@ -267,24 +283,14 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(415, "the Content-Encoding is gzip or identity")
             return
         if self.receiver.accept(data, is_json=is_json):
-            self._answer(200, b"{}" if is_json else b"", kind)
+            self.answer(200, b"{}" if is_json else b"", kind)
         else:
-            self._answer(503, b"", kind)
+            self.answer(503, b"", kind)
 
     def _refuse(self, status: int, why: str) -> None:
         self.receiver.refuse(f"OTLP/HTTP: {why}")
         self.close_connection = True
-        self._answer(status, why.encode(), "text/plain")
-
-    def _answer(self, status: int, body: bytes, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing: standard error may show a screen."""
+        self.answer(status, why.encode(), "text/plain")
 
 
 def _unpacked(data: bytes) -> bytes:

@@ -48,12 +48,8 @@ SERVER_NAME = "KubernetesAPI"  # up to 1.30
 SERVICE = "apiserver"
 SERVICE_KEY = "service.name"
 
-AUTHENTICATION, AUDIT, FLOW_CONTROL, AUTHORIZATION = (
-    "authentication",
-    "audit",
-    "priorityandfairness",
-    "authorization",
-)
+AUTHENTICATION, AUDIT, AUTHORIZATION = "authentication", "audit", "authorization"
+FLOW_CONTROL = "priorityandfairness"
 FILTERS = {
     AUTHENTICATION: "authentication",
     AUDIT: "audit",
@@ -133,13 +129,8 @@ AUDIT_ID = "audit-id"  # on the server span from 1.34 on, on the handler's span 
 HANDLER_AGENT, HANDLER_URL, HANDLER_VERB, HANDLER_CLIENT = "user-agent", "url", "verb", "client"
 HANDLER_NAME, HANDLER_ACCEPT = "name", "accept"
 # Attributes of etcd3's and the cacher's spans.
-KEY, LIMIT, REVISION, CONTINUE, GET_REVISION = (
-    "key",
-    "limit",
-    "resourceVersion",
-    "continue",
-    "resource-version",
-)
+KEY, LIMIT, REVISION, CONTINUE = "key", "limit", "resourceVersion", "continue"
+GET_REVISION = "resource-version"
 
 # Events.
 READY = "Ready"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -112,6 +112,28 @@ def bounded(name: str, text: str) -> str:
     """Return the text of an attribute, cut where it is longer than any real one."""
     most = MOST_TARGET if name in ("http.target", "url.path", "url", "url.query") else MOST_TEXT
     return text if len(text) <= most else text[:most] + "…"
+
+
+def time_of(value: int | str | float) -> int:
+    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def span_of(
+    found: Any, ids: tuple[str, str, str], kind: int, attributes_of: Callable[[Any], dict[str, Value]],
+    service: str, *, failed: bool,
+) -> TraceSpan:  # fmt: skip
+    """Return a span of OTLP, decoded from JSON or protobuf; `ids` of trace, span and parent."""
+    events = [
+        SpanEvent(event.name[:MOST_TEXT], time_of(event.time_unix_nano), attributes_of(event.attributes))
+        for event in found.events[:MOST_EVENTS]
+    ]
+    start, end = time_of(found.start_time_unix_nano), time_of(found.end_time_unix_nano)
+    attributes = attributes_of(found.attributes)
+    return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service, failed)
 
 
 _TIME_MOST = 253_402_300_799_000_000_000  # the year 9999

@@ -19,14 +19,10 @@ from ktui.audit.formats.log_record import EARLY, WRITES, LoggedRequest, Malforme
 from ktui.kube.resources import BUILTIN
 
 _FIELDS = {
-    "AuditId": "auditID",
-    "Stage": "stage",
-    "Verb": "verb",
-    "RequestUri": "requestURI",
-    "UserAgent": "userAgent",
-    "RequestReceivedTime": "requestReceivedTimestamp",
+    "AuditId": "auditID", "Stage": "stage", "Verb": "verb", "RequestUri": "requestURI",
+    "UserAgent": "userAgent", "RequestReceivedTime": "requestReceivedTimestamp",
     "StageReceivedTime": "stageTimestamp",
-}
+}  # fmt: skip
 _COLUMNS = {name: column for column, name in _FIELDS.items()}
 # The portal exports times in the browser's language: `11/22/2026, 3:04:05 PM`, `22.11.2026, 15:04:05,123`.
 _LOCAL = re.compile(

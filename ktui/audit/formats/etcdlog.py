@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -54,8 +54,7 @@ def read(line: bytes) -> SlowRequest:
 def _read_apply(line: bytes) -> SlowRequest:
     entry = decoded(_apply, line, WHAT)
     what = entry.prefix.removeprefix("read-only ").strip()
-    return _slow(
-        entry.request,
+    return SlowRequest(
         source="apply",
         what=what if what in ("range", "txn") else "write",
         at=zap_time(entry.ts),
@@ -63,42 +62,32 @@ def _read_apply(line: bytes) -> SlowRequest:
         keys=_number(_KEYS, entry.response, -1),
         size=_number(_SIZE, entry.response, -1),
         failed=bool(entry.error),
+        **_range(entry.request),
     )
 
 
 def _read_stats(line: bytes) -> SlowRequest:
     entry = decoded(_stats, line, WHAT)
-    method = entry.kind.rpartition("/")[2]
-    what = {"Range": "range", "RangeStream": "range"}.get(method, "write")
-    return _slow(
-        entry.content,
+    return SlowRequest(
         source="stats",
-        what=what,
+        what="range" if entry.kind.rpartition("/")[2] in ("Range", "RangeStream") else "write",
         at=zap_time(entry.ts),
         took=duration(entry.spent),
         keys=entry.keys,
         size=entry.size,
+        **_range(entry.content),
     )
 
 
-def _slow(
-    text: str, *, source: str, what: str, at: int, took: int, keys: int, size: int, failed: bool = False
-) -> SlowRequest:
-    """Make a SlowRequest; `text` is the request as etcd prints it."""
+def _range(text: str) -> dict[str, Any]:
+    """Return what a SlowRequest has of a request as etcd prints it."""
     key, end = _KEY.search(text), _END.search(text)
-    return SlowRequest(
-        source=source,
-        what=what,
-        key=key[1] if key else "",
-        range_end=end[1] if end else "",
-        limit=_number(_LIMIT, text, 0),
-        revision=_number(_REVISION, text, 0),
-        at=at,
-        took=took,
-        keys=keys,
-        size=size,
-        failed=failed,
-    )
+    return {
+        "key": key[1] if key else "",
+        "range_end": end[1] if end else "",
+        "limit": _number(_LIMIT, text, 0),
+        "revision": _number(_REVISION, text, 0),
+    }
 
 
 def _number(pattern: re.Pattern[str], text: str, otherwise: int) -> int:

@@ -7,6 +7,7 @@ priority level and flow schema, 1.24 the seats.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated
 
@@ -67,35 +68,28 @@ def read(line: bytes, now: datetime, *, writes: bool = False) -> LoggedRequest |
         at=klog_day(month_day.decode(), now) + clock * 1_000_000 + int(micros),
         took=took,
         code=int(code) if code else -1,
-        seats=_seats(more),
-        init=_init(more),
-        id=_id(more),
-        spent=_spent(more, took) if took > SLOW else None,
+        seats=int(_value(_SEATS, more) or -1),
+        init=_longest(text.decode("utf-8", "replace") for text in _INIT.findall(more)),
+        id=_value(_ID, more),
+        spent=_spent(took, _value(_EXECUTION, more)),
     )
 
 
-def _id(more: bytes) -> str:
-    found = _ID.search(more)
+def _value(field: re.Pattern[bytes], more: bytes) -> str:
+    found = field.search(more)
     return found[1].decode("utf-8", "replace") if found else ""
 
 
-def _spent(more: bytes, took: int) -> Spent | None:
-    """Return the time before execution as waiting for seats; None if the line has no execution time."""
-    found = _EXECUTION.search(more)
-    if found is None:
+def _spent(took: int, execution: str) -> Spent | None:
+    """Return the time before execution as waiting for seats; None without it, or if it was not slow."""
+    if took <= SLOW or not execution:
         return None
-    execution = duration(found[1].decode("utf-8", "replace"))
-    return Spent(total=took, queue=max(0, took - execution), etcd=-1)
+    return Spent(total=took, queue=max(0, took - duration(execution)), etcd=-1)
 
 
-def _seats(more: bytes) -> int:
-    found = _SEATS.search(more)
-    return int(found[1]) if found else -1
-
-
-def _init(more: bytes) -> int:
+def _longest(inits: Iterable[str]) -> int:
     """Return the longer of flow control's init latency and a streaming LIST's; -1 without either."""
-    return max((duration(text.decode("utf-8", "replace")) for text in _INIT.findall(more)), default=-1)
+    return max((duration(text) for text in inits if text), default=-1)
 
 
 _Count = Annotated[int, msgspec.Meta(ge=-1, le=10**9)]
@@ -131,22 +125,17 @@ def read_json(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     if not writes and entry.verb.encode() not in READS:
         return WRITES
     took = duration(entry.latency) if isinstance(entry.latency, str) else round(entry.latency * 1e6)
-    inits = [duration(text) for text in (entry.apf_init, entry.watchlist_init) if text]
-    waited = took - duration(entry.execution) if entry.execution else -1
+    at = entry.ts / 1000 if not isinstance(entry.ts, str) and entry.ts > _MILLISECONDS else entry.ts
     return LoggedRequest(
         verb=entry.verb,
         uri=entry.uri,
         agent=entry.agent,
         user="",
-        at=_time(entry.ts),
+        at=zap_time(at),
         took=took,
         code=entry.resp if entry.resp <= 999 else -1,
         seats=entry.seats,
-        init=max(inits, default=-1),
+        init=_longest((entry.apf_init, entry.watchlist_init)),
         id=entry.id,
-        spent=Spent(took, queue=max(0, waited), etcd=-1) if took > SLOW and entry.execution else None,
+        spent=_spent(took, entry.execution),
     )
-
-
-def _time(ts: str | float) -> int:
-    return zap_time(ts / 1000 if not isinstance(ts, str) and ts > _MILLISECONDS else ts)

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ktui.kube.golang.times import parse_duration
 from ktui.traces.spans import TracedRequest
 
 T = TypeVar("T")
@@ -127,26 +128,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _EARLIEST, _LATEST = ((datetime(year, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND for year in (1971, 9000))
 
-_PART = re.compile(r"(\d+(?:\.\d*)?)(h|ms|m|s|µs|μs|us|ns)")
-_MICROS = {
-    "h": 3_600e6, "m": 60e6, "s": 1e6, "ms": 1e3,
-    "us": 1.0, "µs": 1.0, "μs": 1.0, "ns": 1e-3,
-}  # fmt: skip
-# Nanoseconds: Go's longest duration, 292 years.
-_LONGEST = 1 << 63
+_LONGEST = (1 << 63) / 1e9  # seconds: Go's longest duration, 292 years
 
 
 def duration(text: str) -> int:
     """Parse `1.926865ms`, `929.214µs`, `1h2m3.5s`, `0s` as microseconds. Raises Malformed."""
-    total, end = 0.0, 0
-    for part in _PART.finditer(text):
-        if part.start() != end:
-            break
-        total += float(part[1]) * _MICROS[part[2]]
-        end = part.end()
-    if end != len(text) or not text or total * 1000 > _LONGEST:
+    try:
+        took = parse_duration(text)
+    except ValueError:
+        took = -1.0
+    if not 0 <= took <= _LONGEST:
         raise Malformed(f"no duration: {text[:40]!r}")
-    return round(total)
+    return round(took * 1e6)
 
 
 def since_epoch(moment: datetime) -> int:

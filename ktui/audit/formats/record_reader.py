@@ -32,7 +32,7 @@ from ktui.traces.klog import MARK as TRACE
 from ktui.traces.klog import BrokenTrace, TraceLines
 from ktui.traces.otlp_json import decode_json, has_spans
 from ktui.traces.otlp_protobuf import decode_protobuf
-from ktui.traces.spans import NotSpans, TracedRequest, TraceSpan
+from ktui.traces.spans import NotSpans, TracedRequest
 
 PROTOBUF = b"\n"
 """The first byte of an OTLP message; no line begins with it."""
@@ -58,19 +58,19 @@ class TraceReader:
         self._now = 0.0
         self._latest = 0
 
-    def document(self, data: bytes) -> Traced:
-        """Read a JSON document of spans. Raises Malformed."""
+    def spans(self, data: bytes, *, is_json: bool) -> Traced:
+        """Read a JSON document of spans, or an OTLP protobuf message. Raises Malformed."""
         try:
-            return self._spans(decode_json(data, self.assembler.counts))
+            spans = (decode_json if is_json else decode_protobuf)(data, self.assembler.counts)
         except NotSpans as why:
             raise Malformed(str(why)) from None
-
-    def message(self, data: bytes) -> Traced:
-        """Read an OTLP protobuf message. Raises Malformed."""
-        try:
-            return self._spans(decode_protobuf(data, self.assembler.counts))
-        except NotSpans as why:
-            raise Malformed(str(why)) from None
+        if not spans:
+            return Traced(SPANS, [])
+        latest = max(span.end for span in spans)
+        if self._latest:
+            self._now += min(max(0.0, (latest - self._latest) / 1e9), _STEP)
+        self._latest = max(self._latest, latest) if latest - self._latest < _STEP * 1e9 else latest
+        return Traced(SPANS, self.assembler.add(spans, self._now))
 
     def line(self, line: bytes) -> Traced:
         """Read a line of a klog trace. Raises Malformed."""
@@ -91,15 +91,6 @@ class TraceReader:
         if lines.cut:
             found.append(f"{integer(lines.cut)} klog traces are cut off, or their lines are damaged")
         return found
-
-    def _spans(self, spans: list[TraceSpan]) -> Traced:
-        if not spans:
-            return Traced(SPANS, [])
-        latest = max(span.end for span in spans)
-        if self._latest:
-            self._now += min(max(0.0, (latest - self._latest) / 1e9), _STEP)
-        self._latest = max(self._latest, latest) if latest - self._latest < _STEP * 1e9 else latest
-        return Traced(SPANS, self.assembler.add(spans, self._now))
 
 
 def logged(request: TracedRequest) -> LoggedRequest | None:
@@ -168,7 +159,7 @@ def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
         if line.startswith(wrappers.GZIPPED):
             return _read_subscription(line)
         if first == PROTOBUF:
-            return traces.message(line)
+            return traces.spans(line, is_json=False)
         if first.isdigit() and (runtime := _RUNTIME.match(line)):
             return read(line[runtime.end() :])
         if httplog.MARK in line:
@@ -201,7 +192,7 @@ def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
     if clouds.is_gke_entry(fields):
         return clouds.read_gke(line, writes=writes)
     if has_spans(fields):
-        return choice.traces.document(line)
+        return choice.traces.spans(line, is_json=True)
     if wrappers.is_record(fields):
         http = bytes(fields["msg"]) == b'"HTTP"'
         return httplog.read_json(line, writes=writes) if http else etcdlog.read(line)

@@ -98,14 +98,11 @@ def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
 
 def is_record(fields: Fields) -> bool:
     """True if an object is a record of a known format, not a wrapper."""
-    return is_event(fields) or clouds.is_gke_entry(fields) or _message(fields) in _MESSAGES
+    message = bytes(fields["msg"]) if "msg" in fields else b""
+    return is_event(fields) or clouds.is_gke_entry(fields) or message in _MESSAGES
 
 
 _MESSAGES = (b'"HTTP"', b'"apply request took too long"', b'"request stats"')
-
-
-def _message(fields: Fields) -> bytes:
-    return bytes(fields["msg"]) if "msg" in fields else b""
 
 
 def _in_text(text: bytes, depth: int) -> Iterator[bytes]:

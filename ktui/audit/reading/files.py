@@ -39,12 +39,9 @@ class Log(NamedTuple):
     size: int = 0
     descriptor: int = -1
 
-    @contextmanager
-    def open(self) -> Iterator[io.FileIO]:
-        with io.FileIO(
-            self.name if self.descriptor < 0 else self.descriptor, closefd=self.descriptor < 0
-        ) as file:
-            yield file
+    def open(self) -> io.FileIO:
+        named = self.descriptor < 0
+        return io.FileIO(self.name if named else self.descriptor, closefd=named)
 
 
 class Stopped(Exception):

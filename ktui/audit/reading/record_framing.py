@@ -110,9 +110,7 @@ def documents(stream: ByteStream) -> Iterator[Block]:
 
 
 def chunks(stream: ByteStream) -> Iterator[bytes]:
-    """Yield all bytes of a stream in chunks."""
-    while chunk := stream.read1(CHUNK):
-        yield chunk
+    return iter(lambda: stream.read1(CHUNK), b"")
 
 
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT\S+ (stdout|stderr) )([FP])(?::\S+)? ")
@@ -297,7 +295,8 @@ def framing(source: BufferedStream) -> str:
         return "parts"
     start = head.lstrip()
     if start.startswith(b"["):
-        return "documents" if _is_array(start) else "lines"
+        array = start[1:].lstrip()[:1] in (b"{", b"[", b"]", b'"', b"")
+        return "documents" if array else "lines"  # which begin with `[pod/kube-apiserver-1] `
     if not start.startswith(b"{"):
         return "table" if is_header(head.partition(b"\n")[0].rstrip(b"\r")) else "lines"
     if not any(map(_is_value, source.head(4096).split(b"\n")[:_LINES])):
@@ -316,11 +315,6 @@ def _messages(source: BufferedStream) -> Iterator[Block]:
             yield [message]
     except NotSpans as why:
         raise BrokenStream(f"{why}: what came before is counted") from None
-
-
-def _is_array(start: bytes) -> bool:
-    """True for a JSON array, False for a line that begins with `[pod/kube-apiserver-1] `."""
-    return start[1:].lstrip()[:1] in (b"{", b"[", b"]", b'"', b"")
 
 
 def _is_value(line: bytes) -> bool:

@@ -172,7 +172,6 @@ def _anchored(client: str) -> str:
 
 
 def budget_text(budgets: Iterable[RequestBudget], *remarks: str) -> str:
-    """Return a budget file."""
     return "\n".join([*(f"# {remark}" for remark in remarks), *_written(budgets)]) + "\n"
 
 

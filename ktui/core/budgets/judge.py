@@ -215,7 +215,6 @@ class BudgetJudge:
         return self._groups[key]
 
     def _of_client(self, client: str) -> list[int]:
-        """Return the numbers of the entries of a client."""
         found = self._by_client.get(client)
         if found is None:
             found = [number for number, (_, test, _) in enumerate(self._entries) if test(client)]

@@ -33,15 +33,12 @@ ACCEPTS = {
     "protobuf": "application/vnd.kubernetes.protobuf",
 }
 MATCHES = ("", "NotOlderThan", "Exact")
+# The fields by the parameters that they set, in the order of the Kubernetes documentation.
 _FIELDS = {
-    "labelSelector",
-    "fieldSelector",
-    "shardSelector",
-    "limit",
-    "continue",
-    "resourceVersion",
-    "resourceVersionMatch",
-}
+    "labelSelector": "label_selector", "fieldSelector": "field_selector", "shardSelector": "shard",
+    "limit": "limit", "continue": "continue_token", "resourceVersion": "resource_version",
+    "resourceVersionMatch": "match",
+}  # fmt: skip
 _PART = re.compile(r"(\d{1,5})/(\d{1,5})")
 VERBS = LIST, WATCH = "LIST", "WATCH"
 
@@ -69,19 +66,17 @@ class ListForm:
     others: str = ""  # parameters that have no field, as in the query: `filedSelector=…&pretty=1`
 
     @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters that are set, without those of every WatchList."""
+        typed = {name: getattr(self, field) for name, field in _FIELDS.items()}
+        sent = {**typed, "shardSelector": self.shard_selector, "resourceVersionMatch": self.sent_match}
+        return {name: value for name, value in sent.items() if value}
+
+    @property
     def query(self) -> str:
-        """The parameters that are set, in the order of the Kubernetes documentation."""
-        parameters = (
-            ("labelSelector", self.label_selector),
-            ("fieldSelector", self.field_selector),
-            ("shardSelector", self.shard_selector),
-            ("limit", self.limit),
-            ("continue", self.continue_token),
-            ("resourceVersion", self.resource_version),
-            ("resourceVersionMatch", self.sent_match),
-            *(_WATCH_LIST if self.stream else ()),
-        )
-        known = [f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters if value]
+        """All parameters, in the order of the Kubernetes documentation."""
+        parameters = (*self.parameters.items(), *(_WATCH_LIST if self.stream else ()))
+        known = [f"{name}={quote(value, safe=_READABLE)}" for name, value in parameters]
         others = [quote(self.others, safe=f"{_READABLE}&%+")] if self.others else []
         return "&".join([*known, *others])
 
@@ -173,21 +168,15 @@ def form_of(path: str, form: ListForm) -> ListForm:
     return replace(
         form,
         namespace=parse_path(plain).namespace,
-        label_selector=values.get("labelSelector", ""),
-        field_selector=values.get("fieldSelector", ""),
-        resource_version=values.get("resourceVersion", ""),
-        match=values.get("resourceVersionMatch", ""),
-        shard=values.get("shardSelector", ""),
-        limit=values.get("limit", ""),
-        continue_token=values.get("continue", ""),
         stream=is_watch(path),
         others=_others(query, is_watch(path)),
+        **{field: values.get(name, "") for name, field in _FIELDS.items()},
     )
 
 
 def _others(query: str, watch: bool) -> str:
     """Return the parameters of a query for which the form has no field."""
-    known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS
+    known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS.keys()
     return query_text([pair for pair in pairs(query) if pair[0] not in known]).removeprefix("?")
 
 
@@ -250,7 +239,6 @@ def form_from(values: Mapping[str, str]) -> ListForm:
 
 
 def sendable(advice: Advice) -> bool:
-    """True if the Lab can send the advised request."""
     return not why_not(advice)
 
 

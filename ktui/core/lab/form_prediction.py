@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from ktui.core.format import integer
 from ktui.core.lab.form import ListForm, path_of
 from ktui.core.lab.measured import Measured
-from ktui.core.prediction.alternatives import VersionRoute
 from ktui.core.prediction.assumptions import ServerAssumptions, present
 from ktui.core.prediction.prediction import agree, predict, routes_of
+from ktui.core.ranking.remedy import VersionRoute
 from ktui.core.rows import letter_of
 from ktui.core.state import State
 from ktui.kube.explain import Explanation
@@ -205,18 +205,13 @@ def _limit(figures: Figures, measured: Measured) -> Comparison:
     return Comparison("limit", words[figures.limit_honoured], words[honoured], verdict)
 
 
+_NAME_ONE = "name a resource: pods, leases, deployments.apps"
 # The field that causes an error, by reason id.
 _FIELD_OF_REASON = {
-    "v.match_needs_rv": "match",
-    "v.match_with_cont": "match",
-    "v.match_unknown": "match",
-    "v.exact_zero": "match",
-    "v.rv_with_cont": "continue_token",
-    "v.bad_continue": "continue_token",
-    "v.bad_rv": "resource_version",
-    "v.bad_option": "limit",
-    "v.bad_shards": "shard",
-}
+    **dict.fromkeys(("v.match_needs_rv", "v.match_with_cont", "v.match_unknown", "v.exact_zero"), "match"),
+    **dict.fromkeys(("v.rv_with_cont", "v.bad_continue"), "continue_token"),
+    "v.bad_rv": "resource_version", "v.bad_option": "limit", "v.bad_shards": "shard",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +259,8 @@ def predict_form(
     """
     resource = table.by_name(form.resource)
     if resource is None:
-        return LabPrediction(problem=PredictedError(0, "", _unknown(form.resource), "resource"))
+        missing = f"the server has no resource {form.resource!r}" if form.resource else _NAME_ONE
+        return LabPrediction(problem=PredictedError(0, "", missing, "resource"))
     path = path_of(form, resource)
     if problem := _grammar_problem(form):
         return LabPrediction(path, problem=problem)
@@ -302,12 +298,6 @@ def why_no_shards(behaviour: Behaviour) -> str:
     if behaviour.minor < first:
         return f"{behaviour.version} has no shardSelector: it came with 1.{first}, gate {SHARDED}"
     return f"the gate {SHARDED} (alpha) is off: shardSelector would be ignored and everything sent"
-
-
-def _unknown(name: str) -> str:
-    if not name:
-        return "name a resource: pods, leases, deployments.apps"
-    return f"the server has no resource {name!r}"
 
 
 def _grammar_problem(form: ListForm) -> PredictedError | None:

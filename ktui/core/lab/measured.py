@@ -12,6 +12,7 @@ OBSERVED = "observed"  # `reason_id` where the route was seen in the request's t
 
 _Figures = dict[str, int | None]
 
+_AS_THEY_ARE = ("path", "status", "route", "reason_id", "reason", "message", "items", "rv", "pages")
 # Not in the document: kube-apiserver counts these reads again, and `processed` includes cached bytes.
 _LEFT_OUT = ("etcd_gets", "etcd_lists", "cached_bytes")
 
@@ -107,7 +108,6 @@ class Measured:
         return round(processed / self.body_bytes, 3) if processed is not None and self.body_bytes else None
 
     def add_account(self, account: RequestFinished) -> None:
-        """Add the server's cost report of a page."""
         for name in COUNTS:
             self.counters[name] = self.counters.get(name, 0) + getattr(account, name)
         for name, ms in account.phases.items():
@@ -126,22 +126,10 @@ class Measured:
         """Return the cost as a JSON object; unknown values are null."""
         etcd, sizes, objects = self._grouped()
         return {
-            "path": self.path,
-            "status": self.status,
-            "route": self.route,
-            "reason_id": self.reason_id,
-            "reason": self.reason,
-            "message": self.message,
-            "items": self.items,
-            "rv": self.rv,
-            "pages": self.pages,
+            **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "etcd": etcd,
             "objects": objects,
-            "bytes": {
-                **sizes,
-                "received": self.body_bytes,
-                "processed": self.processed_bytes,
-            },
+            "bytes": {**sizes, "received": self.body_bytes, "processed": self.processed_bytes},
             "ms": {
                 **self.phases,
                 "first_byte": round(self.first_byte_ms, 3),

@@ -112,21 +112,19 @@ def winner_text(results: Sequence[LabResult]) -> str:
     """
     if len(results) < 2 or (original := results[0]).measured is None or original.spent is None:
         return ""
+    wanted = original.measured.items, _wanted(original.form)
     rivals = [
-        each
+        (spent, each)
         for each in results
-        if each.measured is not None
-        and each.spent is not None
-        and each.measured.items == original.measured.items
-        and _wanted(each.form) == _wanted(original.form)
+        if (spent := each.spent) and each.measured and (each.measured.items, _wanted(each.form)) == wanted
     ]
-    best = min((each.spent for each in rivals if each.spent is not None), key=_rounded)
-    winners = [each for each in rivals if each.spent is not None and _rounded(each.spent) == _rounded(best)]
+    best = min((spent for spent, _ in rivals), key=_rounded)
+    winners = [each for spent, each in rivals if _rounded(spent) == _rounded(best)]
     if original in winners:
-        others = (
-            "" if len(winners) < 2 else f"; {', '.join(each.label for each in winners[1:])} cost the same"
+        alike = ", ".join(each.label for each in winners[1:])
+        return f"none of these is cheaper than {original.label}" + (
+            f"; {alike} cost the same" if alike else ""
         )
-        return f"none of these is cheaper than {original.label}{others}"
     saved = [
         f"{noun} {text(before)} → {text(after)}"
         for (noun, text), before, after in zip(_SPENT, original.spent, best, strict=True)
@@ -182,13 +180,13 @@ def _ticket(result: LabResult, original: LabResult, trial: Trial, kube_version: 
     yield ""
     yield "| | before | after |"
     yield "|---|---:|---:|"
-    for name, *sides in (
-        ("request", *(markdown_code(f"{_verb(each)} {each.path}") for each in (original, result))),
-        ("Accept", *(markdown_code(each.form.accept_header) for each in (original, result))),
-        ("route", *(markdown_text(each.route or "not known") for each in (original, result))),
-        ("because", *(markdown_text(_reason(each)) for each in (original, result))),
-    ):
-        yield markdown_row(name, *sides)
+    sides = (original, result)
+    requests = (f"{'WATCH' if each.form.stream else 'LIST'} {each.path}" for each in sides)
+    reasons = (each.measured.reason if each.measured is not None else "" for each in sides)
+    yield markdown_row("request", *map(markdown_code, requests))
+    yield markdown_row("Accept", *(markdown_code(each.form.accept_header) for each in sides))
+    yield markdown_row("route", *(markdown_text(each.route or "not known") for each in sides))
+    yield markdown_row("because", *map(markdown_text, reasons))
     for each in trial.differences:
         if each.original.high or each.variant.high:
             figure = FIGURES[each.figure]
@@ -208,16 +206,7 @@ def _ticket(result: LabResult, original: LabResult, trial: Trial, kube_version: 
     )
 
 
-def _verb(result: LabResult) -> str:
-    return "WATCH" if result.form.stream else "LIST"
-
-
-def _reason(result: LabResult) -> str:
-    return result.measured.reason if result.measured is not None else ""
-
-
 def result_document(result: LabResult) -> dict[str, object]:
-    """Return all details of one result as a JSON object."""
     measured = result.measured
     return {
         "number": result.number,

@@ -25,8 +25,6 @@ CLIENT_ONLY = "the server does not report what a request costs: only the client'
 
 
 class Verdict(Enum):
-    """The result of comparing the runs."""
-
     SAVES = "saves"
     COSTS_MORE = "costs more"
     MIXED = "saves some, costs more of others"
@@ -123,7 +121,6 @@ class Trial:
         return change_of(CostDifference(CLIENT_TIME.name, *self.times, 0))
 
     def document(self) -> dict[str, Any]:
-        """Return the trial as a JSON object."""
         times = self.times
         return {
             "runs": self.runs,
@@ -160,16 +157,8 @@ def _count(name: str) -> Callable[[Measured], float | None]:
     return lambda measured: measured.counters.get(name)
 
 
-def _held(measured: Measured) -> float | None:
-    return measured.memory.peak_held if measured.memory is not None else None
-
-
 def _whole(value: float) -> str:
     return integer(round(value))
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.3g}"
 
 
 CLIENT_TIME = Figure("client_ms", "client's time", lambda each: each.total_ms, milliseconds, 0.0, "ms")
@@ -181,14 +170,15 @@ FIGURES = {
                share=True),
         Figure("cpu_ms", "CPU", lambda each: each.cpu_ms, milliseconds, 0.2, "ms", timed=True),
         Figure("sent_bytes", "bytes sent", _count("sent_bytes"), long_bytes, 1_000, share=True),
-        Figure("held_bytes", "memory held", _held, long_bytes,
-               16_384, share=True),
+        Figure("held_bytes", "memory held",
+               lambda each: each.memory.peak_held if each.memory is not None else None, long_bytes, 16_384,
+               share=True),
         Figure("etcd_keys", "etcd keys", _count("etcd_keys"), _whole, 2),
         Figure("etcd_bytes", "etcd bytes", _count("etcd_bytes"), long_bytes, 1_000),
         Figure("etcd_rpcs", "etcd requests", _count("etcd_rpcs"), _whole, 1),
         Figure("decoded", "objects decoded", _count("decoded"), _whole, 2),
         Figure("fetched", "objects scanned", _count("fetched"), _whole, 2),
-        Figure("seat_seconds", "seat-seconds", lambda each: each.seat_seconds, _seconds, 0.005,
+        Figure("seat_seconds", "seat-seconds", lambda each: each.seat_seconds, "{:.3g}".format, 0.005,
                timed=True, elapsed=True),
     )
 }  # fmt: skip
@@ -197,7 +187,6 @@ FIGURES = {
 def trial_of(
     originals: Sequence[Measured], variants: Sequence[Measured], polling: Polling | None = None
 ) -> Trial:
-    """Compare the runs of an original with those of its variant."""
     runs = min(len(originals), len(variants))
     for name, measured in (("original", originals), ("variant", variants)):
         failed = next((each for each in measured if not each.ok or each.message), None)

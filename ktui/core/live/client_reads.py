@@ -148,7 +148,8 @@ class ClientReads(msgspec.Struct):
             more = float(new - old if old is not None and new >= old else new if old is not None else 0)
             grown[name] = more
             self.totals[name] = (self.totals[name] or 0.0) + more
-        objects = _objects(before, after)
+        stored = after.gauges.objects if after.gauges.objects is not None else before.gauges.objects
+        objects = float(stored) if stored is not None else None
         checks = (grown.get("checks_ok") or 0.0) + (grown.get("checks_failed") or 0.0)
         lists = checks * _pages(before, after, checks, grown.get("etcd_lists"))
         self.check_lists += lists
@@ -222,12 +223,6 @@ class ClientReads(msgspec.Struct):
         }
         derived = {name: None if known is None else round(total) for name, (known, total) in totals.items()}
         return ReadCounters(**dict(zip(_RAW, _raw(raw), strict=True)), **derived)
-
-
-def _objects(before: ResourceScrape, after: ResourceScrape) -> float | None:
-    """Return the number of objects in a step; None if the server does not report it."""
-    found = after.gauges.objects
-    return float(found) if found is not None else before.gauges.objects
 
 
 def _pages(before: ResourceScrape, after: ResourceScrape, checks: float, calls: float | None) -> int:

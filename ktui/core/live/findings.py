@@ -133,9 +133,7 @@ def merged(found: list[Finding]) -> list[Finding]:
         )
         kept.append(
             msgspec.structs.replace(
-                first,
-                text=f"{first.text}; the same of {names}",
-                cost=sum(item.cost for item in items),
+                first, text=f"{first.text}; the same of {names}", cost=sum(item.cost for item in items)
             )
         )
     return kept
@@ -157,61 +155,38 @@ def _memory_findings(live: LiveState, routes: list[ResourceRoutes]) -> Iterator[
     if not memory or whole / memory < LIST_MEMORY:
         return
     largest = max(held, key=held.__getitem__)
-    yield finding(
-        "list-memory",
-        largest,
-        f"answers of LISTs hold about {long_bytes(whole)} on average, {percent(whole / memory)} of "
-        f"kube-apiserver's memory; most of it {largest}",
-        whole,
-    )
+    text = f"answers of LISTs hold about {long_bytes(whole)} on average, {percent(whole / memory)} of "
+    yield finding("list-memory", largest, f"{text}kube-apiserver's memory; most of it {largest}", whole)
 
 
 def _level_findings(row: LevelRow) -> Iterator[Finding]:
     if row.rejected:
         counted = row.reasons.items()
         reasons = ", ".join(f"{name.replace('_', ' ')} {integer(round(count))}" for name, count in counted)
-        yield finding(
-            "rejected",
-            row.level,
-            f"{many(round(row.rejected), 'request')} of this level rejected with 429"
-            + (f" ({reasons})" if reasons else "")
-            + (
-                f"; some were queued in each of {many(row.queue_samples, 'sample')}"
-                if row.queue_never_empty
-                else ""
-            ),
-            rate(row, row.rejected),
-        )
+        text = f"{many(round(row.rejected), 'request')} of this level rejected with 429"
+        text += f" ({reasons})" if reasons else ""
+        if row.queue_never_empty:
+            text += f"; some were queued in each of {many(row.queue_samples, 'sample')}"
+        yield finding("rejected", row.level, text, rate(row, row.rejected))
     elif row.queue_never_empty:
         wait = f"; half of them waited over {long_milliseconds(row.wait_p50)}" if row.wait_p50 else ""
-        yield finding(
-            "queue-never-empty",
-            row.level,
-            f"requests were queued in each of {many(row.queue_samples, 'sample')}{wait}",
-            rate(row, row.dispatched),
-        )
+        text = f"requests were queued in each of {many(row.queue_samples, 'sample')}{wait}"
+        yield finding("queue-never-empty", row.level, text, rate(row, row.dispatched))
 
 
 def _process_findings(live: LiveState, seconds: float | None) -> Iterator[Finding]:
     """Yield what replicas report besides resources and levels: slow admission, failing TLS handshakes."""
     for call in slow_admission(admission_rows(live, seconds), SLOW_ADMISSION_MS, LEAST_CALLS):
-        yield finding(
-            "slow-webhook" if call.kind == WEBHOOK else "slow-admission",
-            call.name,
-            f"this admission {call.kind} took {long_milliseconds(call.ms)} on average in "
-            f"{many(round(call.calls), 'call')}",
-            call.calls * call.ms / 1000,
-        )
+        id_ = "slow-webhook" if call.kind == WEBHOOK else "slow-admission"
+        took, calls = long_milliseconds(call.ms), many(round(call.calls), "call")
+        text = f"this admission {call.kind} took {took} on average in {calls}"
+        yield finding(id_, call.name, text, call.calls * call.ms / 1000)
     errors = [process_growth(row, seconds) for row in live.replicas.values()]
     failed = sum(growth.tls_errors or 0.0 for growth in errors)
     span = max((growth.seconds for growth in errors), default=0.0)
     if span and failed / span >= TLS_ERRORS:
-        yield finding(
-            "tls-handshake-errors",
-            "kube-apiserver",
-            f"{many(round(failed), 'TLS handshake')} failed ({frequency(failed / span)})",
-            failed / span,
-        )
+        text = f"{many(round(failed), 'TLS handshake')} failed ({frequency(failed / span)})"
+        yield finding("tls-handshake-errors", "kube-apiserver", text, failed / span)
 
 
 def _server_findings(live: LiveState) -> Iterator[Finding]:
@@ -267,7 +242,9 @@ class NewFindings:
         for item in findings(live, WINDOW):
             key = (item.id, "" if item.id in SHARED_CAUSE else item.subject)
             known = self._known.get(key)
-            if known is not None and not _is_new(known, item, now):
+            if known is not None and not (
+                item.severity > known.severity or now - known.seen > ABSENT or now - known.marked > REPEATED
+            ):
                 known.seen = now
                 continue
             if len(self._known) >= MOST_KEPT:
@@ -299,10 +276,6 @@ class NewFindings:
             if self.worst is None or _rank(marker) > _rank(self.worst):
                 self.worst = marker
         return found
-
-
-def _is_new(known: _Known, item: Finding, now: float) -> bool:
-    return item.severity > known.severity or now - known.seen > ABSENT or now - known.marked > REPEATED
 
 
 def _marker(item: Finding, now: float) -> Marker:

@@ -106,18 +106,9 @@ KEPT_DUMPS = 120  # samples of running requests
 GONE_AFTER = 3.0  # intervals without a scrape after which a replica counts as not reached
 
 LIVE_EVENTS = (
-    LiveServer,
-    LiveStatus,
-    ReplicaDown,
-    ReplicaScrape,
-    ResourceScrape,
-    LevelScrape,
-    RequestsDump,
-    LevelsDump,
-    FlowConfig,
-    CacheProbe,
-    ResourceAsked,
-)
+    LiveServer, LiveStatus, ReplicaDown, ReplicaScrape, ResourceScrape, LevelScrape, RequestsDump, LevelsDump,
+    FlowConfig, CacheProbe, ResourceAsked,
+)  # fmt: skip
 
 
 class UserRow(msgspec.Struct, frozen=True):
@@ -327,10 +318,3 @@ def all_routes(live: LiveState, seconds: float | None = None) -> list[ResourceRo
 
     listed: list[ResourceRoutes] = live.sums.listed(("routes", seconds), live.touched, make)
     return listed
-
-
-def at_replica(
-    live: LiveState, row: ReplicaRow, resource: str, seconds: float | None = None
-) -> ResourceRoutes | None:
-    """Return a resource's routes at one replica, as `routes_of` does for all replicas."""
-    return live.sums.of(resource, [row], seconds)

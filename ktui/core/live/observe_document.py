@@ -6,11 +6,10 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from ktui.contract.events.live import RunningRequest
 from ktui.core.live.findings import findings, verdict
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import LevelRow, admission_rows, level_rows, process_growth
-from ktui.core.live.resource_routes import EVERY, GATE, Checks, ResourceRoutes, Served, checks_of
+from ktui.core.live.resource_routes import EVERY, GATE, Checks, ResourceRoutes, checks_of
 from ktui.core.live.window import ReplicaRow, total
 
 Document = dict[str, Any]
@@ -19,6 +18,7 @@ Document = dict[str, Any]
 def report_document(live: LiveState, seconds: float | None = None) -> Document:
     """Return the report over the last `seconds` (None: everything kept)."""
     server, status = live.server, live.status
+    running = [({"replica": replica, **asdict(item)}, item.queued) for replica, item in live.running()]
     routes = all_routes(live, seconds)
     report: Document = _rounded({
         "verdict": verdict(routes),
@@ -36,8 +36,8 @@ def report_document(live: LiveState, seconds: float | None = None) -> Document:
         "consistency_checks": _checks(checks_of(routes)),
         "levels": {row.level: _level(row) for row in level_rows(live, seconds)},
         "admission": [asdict(row) for row in admission_rows(live, seconds)],
-        "executing": [_running(*item) for item in live.running() if not item[1].queued],
-        "queued": [_running(*item) for item in live.running() if item[1].queued],
+        "executing": [item for item, queued in running if not queued],
+        "queued": [item for item, queued in running if queued],
         "users": [asdict(row) for row in live.users()],
         "findings": [
             {**asdict(item), "severity": item.severity.name.lower()}
@@ -57,26 +57,18 @@ def _resource(row: ResourceRoutes) -> Document:
     """Return a resource's totals over the window; `rates` are per second."""
     return {
         "seconds": row.seconds,
-        "cache": {**_served(row.cache), "indexed": row.indexed},
-        "etcd": {**_served(row.etcd), "evaluated": row.evaluated, "probes": row.probes},
+        "cache": {**asdict(row.cache), "indexed": row.indexed},
+        "etcd": {**asdict(row.etcd), "evaluated": row.evaluated, "probes": row.probes},
         "consistent_reads": {
-            "success": row.success,
-            "failure": row.failure,
-            "fallback": row.fallback,
-            "rejected": row.rejected_reads,
-            "wait_ms": row.wait_ms,
+            "success": row.success, "failure": row.failure, "fallback": row.fallback,
+            "rejected": row.rejected_reads, "wait_ms": row.wait_ms,
         },
         "lists": row.answered,
         "errors": row.errors,
         "rejected": row.rejected,
         "verbs": {
-            "get": row.gets,
-            "list": row.lists,
-            "watch": row.watch_requests,
-            "create": row.creates,
-            "update": row.updates,
-            "patch": row.patches,
-            "delete": row.deletes,
+            "get": row.gets, "list": row.lists, "watch": row.watch_requests, "create": row.creates,
+            "update": row.updates, "patch": row.patches, "delete": row.deletes,
         },
         "terminated_requests": total((row.terminated_requests, row.aborted)),
         "initial_events": row.init_events,
@@ -101,7 +93,7 @@ def _resource(row: ResourceRoutes) -> Document:
             "fetched": row.per_second(row.fetched),
             "bytes": row.per_second(row.bytes),
         },
-    }
+    }  # fmt: skip
 
 
 def _checks(checks: Checks | None) -> Document | None:
@@ -127,11 +119,7 @@ def _checks(checks: Checks | None) -> Document | None:
 
 def _level(row: LevelRow) -> Document:
     return {
-        "seats": {
-            "nominal": row.nominal,
-            "current": row.current,
-            "executing": row.executing_seats,
-        },
+        "seats": {"nominal": row.nominal, "current": row.current, "executing": row.executing_seats},
         "executing": row.executing,
         "queued": row.queued,
         "dispatched": row.dispatched,
@@ -170,18 +158,6 @@ def _replica(row: ReplicaRow) -> Document:
         "etcd_size_bytes": scrape.storage_bytes,
         "in_flight": {"reading": scrape.reading, "writing": scrape.writing},
     }
-
-
-def _served(served: Served) -> Document:
-    return {
-        "lists": served.lists,
-        "fetched": served.fetched,
-        "returned": served.returned,
-    }
-
-
-def _running(replica: str, request: RunningRequest) -> Document:
-    return {"replica": replica, **asdict(request)}
 
 
 def _rounded(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from ktui.contract.events.live import CallTime, ReplicaScrape
+from ktui.contract.events.live import CallTime, LevelGauges, ReplicaScrape
 from ktui.core.live.live_state import LiveState
 from ktui.core.live.window import ReplicaRow, buckets, growth, latest, quantile, summed_buckets, total
 
@@ -52,11 +52,7 @@ def level_row(live: LiveState, level: str, seconds: float | None = None) -> Leve
     return LevelRow(
         level=level,
         seconds=max((part.seconds for part in growths), default=0.0),
-        nominal=latest(points, "nominal"),
-        current=latest(points, "current"),
-        executing_seats=latest(points, "executing_seats"),
-        executing=latest(points, "executing"),
-        queued=latest(points, "queued"),
+        **{gauge: latest(points, gauge) for gauge in LevelGauges.__struct_fields__},
         dispatched=of("dispatched"),
         waits=0.0 if of("waits") is None and of("dispatched") is not None else of("waits"),
         rejected=of("rejected"),
@@ -121,11 +117,11 @@ def admission_rows(live: LiveState, seconds: float | None = None) -> list[Admiss
         if not row.scrapes.points:
             continue
         first, last = row.scrapes.ends(seconds)
-        for kind, before, after in (
-            (WEBHOOK, first.webhooks, last.webhooks),
-            (PLUGIN, first.plugins, last.plugins),
-        ):
-            for name, grown in _growth(before, after, first is last):
+        if first is last:
+            continue
+        called = ((WEBHOOK, first.webhooks, last.webhooks), (PLUGIN, first.plugins, last.plugins))
+        for kind, before, after in called:
+            for name, grown in _growth(before, after):
                 summed = sums.setdefault((kind, name), [0.0, 0.0, 0.0])
                 for at, more in enumerate(grown):
                     summed[at] += more
@@ -172,9 +168,9 @@ def _less(after: float | None, before: float | None, span: float) -> float | Non
 
 
 def _growth(
-    before: Mapping[str, CallTime] | None, after: Mapping[str, CallTime] | None, one_scrape: bool
+    before: Mapping[str, CallTime] | None, after: Mapping[str, CallTime] | None
 ) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    if one_scrape or before is None:
+    if before is None:
         return
     for name, now in (after or {}).items():
         was = before.get(name, CallTime())

@@ -342,7 +342,6 @@ def _private(row: ResourceRoutes) -> Iterator[Finding]:
 
 
 def resource_findings(row: ResourceRoutes, minor: int) -> Iterator[Finding]:
-    """Yield all findings on a resource of a server of this minor."""
     for check in (
         _fallbacks, _waits, _filling, _ended, partial(_from_etcd, minor), _amplified, _refills, _damage,
         _polling, _private,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from ktui.contract.events.live import ResourceCounters, ResourceScrape
+from ktui.contract.events.live import ResourceScrape
 from ktui.core.format import integer, long_bytes, many, percent
 from ktui.core.live.window import Grown, ReplicaRow, growth, latest, share, summed, total
 
@@ -33,16 +33,14 @@ class Served(msgspec.Struct, frozen=True, gc=False):
 class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     """Totals over `seconds`, and current gauges. None: no replica reports the figure.
 
-    LISTs are those of clients; what the server read on its own account is in `own_cache`, `own_etcd` and
-    `checks`.
+    LISTs are those of clients; what the server read on its own account is in `own_etcd_fetched` and `checks`.
     """
 
     resource: str
     seconds: float
     cache: Served
     etcd: Served
-    own_cache: Served = Served()
-    own_etcd: Served = Served()
+    own_etcd_fetched: Number = None
     probes: Number = None  # revision probes of consistent reads that etcd answered
     indexed: Number = None
     evaluated: Number = None
@@ -70,7 +68,6 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     cache_events: Number = None
     refills: Number = None  # of the cache, after its first filling
     capacity_increases: Number = None
-    capacity_decreases: Number = None
     checks_ok: Number = None
     checks_failed: Number = None
     checks_errored: Number = None
@@ -172,16 +169,7 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         seconds=max(part.seconds for part in growths),
         cache=Served(of("client_cache_lists"), of("client_cache_fetched"), of("client_cache_returned")),
         etcd=Served(of("client_etcd_lists"), of("client_etcd_fetched"), of("client_etcd_returned")),
-        own_cache=Served(
-            _less(of("cache_lists"), of("client_cache_lists")),
-            _less(of("cache_fetched"), of("client_cache_fetched")),
-            _less(of("cache_returned"), of("client_cache_returned")),
-        ),
-        own_etcd=Served(
-            of("check_lists"),
-            _less(of("etcd_fetched"), of("client_etcd_fetched")),
-            _less(of("etcd_returned"), of("client_etcd_returned")),
-        ),
+        own_etcd_fetched=_less(of("etcd_fetched"), of("client_etcd_fetched")),
         probes=total((of("consistent_success"), of("consistent_failure"))),
         indexed=of("indexed_lists"),
         evaluated=of("client_etcd_evaluated"),
@@ -204,7 +192,10 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         watch_list_ms=share(of("watch_list_ms"), of("watch_lists")),
         terminated=of("terminated_watchers"),
         refills=total(_refills(part, point) for part, point in zip(grown, points, strict=True)),
-        checked=any(_checked(point.counters) for point in points),
+        checked=any(
+            each.counters.checks_ok or each.counters.checks_failed or each.counters.checks_errored
+            for each in points
+        ),
         check_bytes=_share_of(size_bytes, check_objects, objects) if checks else check_objects,
         etcd_list_calls=of("etcd_lists"),
         etcd_calls=of("etcd_timed"),
@@ -213,10 +204,6 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         size_bytes=size_bytes,
         **{name: value for name, value in sums.items() if name in _COUNTED},
     )
-
-
-def _checked(counters: ResourceCounters) -> bool:
-    return bool(counters.checks_ok or counters.checks_failed or counters.checks_errored)
 
 
 def _less(counted: Number, part: Number) -> Number:
@@ -265,7 +252,7 @@ def checks_of(routes: Sequence[ResourceRoutes]) -> Checks | None:
     known = [row for row in routes if row.checked]
     if not known:
         return None
-    read = [part for row in routes for part in (row.etcd.fetched, row.own_etcd.fetched)]
+    read = [part for row in routes for part in (row.etcd.fetched, row.own_etcd_fetched)]
     objects = total(row.check_objects for row in known) or 0.0
     return Checks(
         seconds=max(row.seconds for row in known),

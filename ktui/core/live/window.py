@@ -96,13 +96,9 @@ def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
     return Growth(between(first, last), last.at - first.at)
 
 
-def between(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape) -> Grown:
-    """Return what each counter has grown by between two scrapes."""
-    return _grown(first, last, _RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL)
-
-
-def _grown(first: ResourceScrape | LevelScrape, last: ResourceScrape | LevelScrape, reader: Reader) -> Grown:
-    names, values = reader
+def between(first: Scrape, last: Scrape, reader: Reader | None = None) -> Grown:
+    """Return what each counter, or each that `reader` reads, has grown by between two scrapes."""
+    names, values = reader or (_RESOURCE if isinstance(last.counters, ResourceCounters) else _LEVEL)
     # A counter that decreased was reset to 0.
     return {
         name: None if after is None or before is None else after - before if after >= before else after
@@ -131,7 +127,7 @@ def _reader(*names: str) -> Reader:
 
 _RESOURCE = _reader(*ReadCounters.__struct_fields__)
 _LEVEL = _reader(*(name for name in LevelCounters.__struct_fields__ if name != "wait_buckets"))
-_LISTS = _reader("client_cache_lists", "client_cache_fetched", "client_etcd_lists", "client_etcd_fetched")
+_LISTS = _reader("client_cache_lists", "client_etcd_lists", "client_cache_fetched", "client_etcd_fetched")
 
 
 def buckets(series: ScrapeSeries, seconds: float | None = None) -> dict[str, float]:
@@ -240,13 +236,8 @@ class ListHistory(msgspec.Struct):
         self.ended = max(self.ended, after.at)
         if before.counters == after.counters or after.at <= before.at:
             return
-        grown = _grown(before, after, _LISTS)
-        found = ListRates(
-            grown["client_cache_lists"] or 0.0,
-            grown["client_etcd_lists"] or 0.0,
-            grown["client_cache_fetched"] or 0.0,
-            grown["client_etcd_fetched"] or 0.0,
-        )
+        grown = between(before, after, _LISTS)
+        found = ListRates(*(more or 0.0 for more in grown.values()))
         if found == ListRates():
             return
         self._spread(WHOLE, before.at, after.at, found)

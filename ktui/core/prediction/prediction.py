@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.core.prediction.alternatives import NOTHING, Alternative, Alternatives, VersionRoute
 from ktui.core.prediction.assumptions import Assumptions, logged
+from ktui.core.ranking.remedy import NOTHING, Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import READS
 from ktui.core.state import RequestRow, State
 from ktui.kube import seats

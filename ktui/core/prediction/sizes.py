@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -25,12 +24,11 @@ class SizesError(ValueError):
     """A sizes file that cannot be used; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceSize:
+class ResourceSize(msgspec.Struct, frozen=True):
     """Number of objects of one resource, and their total bytes as stored in etcd."""
 
-    count: int
-    bytes: int
+    count: Count
+    bytes: Count
 
     @property
     def average(self) -> float:
@@ -41,18 +39,12 @@ _LIKE = '{"pods": {"count": 2000, "bytes": 28000000}}'
 Sizes = Mapping[str, ResourceSize]
 
 
-class _Entry(msgspec.Struct):
-    count: Count
-    bytes: Count
-
-
 def parse_sizes(text: bytes) -> dict[str, ResourceSize]:
     """`{"pods": {"count": 100000, "bytes": 1400000000}, …}` by resource id. Raises SizesError."""
     try:
-        entries = decode_json(text, dict[str, _Entry])
+        return decode_json(text, dict[str, ResourceSize])
     except DocumentError as error:
         raise SizesError(f"is not JSON like {_LIKE}: {error}") from None
-    return {resource: ResourceSize(entry.count, entry.bytes) for resource, entry in entries.items()}
 
 
 def sizes_of(children: Iterable[PrefixChild]) -> dict[str, ResourceSize]:

@@ -42,19 +42,14 @@ class GroupKeys:
         key = GroupKey(row.started.client, shape)
         if shape.verb != "list" or not (shape.limit or shape.continued):
             return key
-        common = GroupKey(key.client, _without_revision(shape))
+        # Only the first page has a resourceVersion, the others have a token.
+        common = GroupKey(key.client, replace(shape, continued="", resource_version="unset", match=""))
         if shape.continued in _FOLLOWING:
             return self._first_pages.get(common, common)
         if len(self._first_pages) >= MOST_FIRST_PAGES:
             self._first_pages.clear()
         self._first_pages[common] = key
         return key
-
-
-def _without_revision(shape: RequestShape) -> RequestShape:
-    """Return the shape without resourceVersion: only the first page has one, the others have a token."""
-
-    return replace(shape, continued="", resource_version="unset", match="")
 
 
 class TotalCost(Cost, kw_only=True):
@@ -76,7 +71,6 @@ class TotalCost(Cost, kw_only=True):
 
 
 def by_answer(event: RequestFinished) -> TotalCost:
-    """Return the cost of one answered request."""
     return TotalCost(*figures(event), count=1, seat_seconds=event.seat_seconds)
 
 

@@ -48,7 +48,6 @@ def parameter_words(shape: RequestShape) -> list[str]:
 
 
 def shape_text(shape: RequestShape) -> str:
-    """Return a shape as plain text."""
     return "".join(text for text, _ in shape_runs(shape))
 
 
@@ -82,12 +81,10 @@ class RankLine(Struct, frozen=True, eq=False):
         return self.group.key.client if self.group is not None else self.name or "others"
 
     def of(self, resource: str) -> bool:
-        """True if the group reads `resource`."""
         return self.group is not None and self.group.key.shape.resource == resource
 
     @property
     def mean_bytes(self) -> float:
-        """Mean bytes processed per request."""
         return self.spent.processed_bytes / self.count if self.count else 0.0
 
 
@@ -124,15 +121,9 @@ def _rolled_up(state: State, by: str) -> Iterator[RankLine]:
     total = state.ranking.total
     if by == "namespace":
         for name, spent in state.ranking.namespaces.items():
-            yield RankLine(
-                None,
-                replace(spent),
-                _share(spent, total),
-                0,
-                spent.count,
-                name=name or ALL_NAMESPACES,
-                moved_bytes=spent.processed_bytes + spent.encoded_bytes,
-            )
+            moved, share = spent.processed_bytes + spent.encoded_bytes, _share(spent, total)
+            name = name or ALL_NAMESPACES
+            yield RankLine(None, replace(spent), share, 0, spent.count, name=name, moved_bytes=moved)
         return
     groups: dict[str, list[Group]] = {}
     for group in state.ranking.ranked():
@@ -149,18 +140,10 @@ def _rolled_up(state: State, by: str) -> Iterator[RankLine]:
 
 
 def _line(group: Group, state: State, saving: Saving | None) -> RankLine:
-    share = _share(group.spent, state.ranking.total)
     spent, now = group.spent, state.now
-    return RankLine(
-        group,
-        spent,
-        share,
-        group.last_minute(now),
-        group.count,
-        open=group.flow.open_at(now),
-        saving=saving,
-        moved_bytes=spent.processed_bytes + spent.encoded_bytes,
-    )
+    share, moved = _share(spent, state.ranking.total), spent.processed_bytes + spent.encoded_bytes
+    open_, recent = group.flow.open_at(now), group.last_minute(now)
+    return RankLine(group, spent, share, recent, group.count, open=open_, saving=saving, moved_bytes=moved)
 
 
 def _share(spent: TotalCost, total: TotalCost) -> float:

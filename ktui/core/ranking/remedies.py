@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from ktui.core.lab.form import LIST, WATCH, is_watch, sendable
 from ktui.core.prediction.assumptions import logged
 from ktui.core.prediction.prediction import WORDS, cheaper_of
@@ -12,26 +15,34 @@ from ktui.core.ranking.remedy import NO_SAVING, WORTH_SAYING, Burden, Remedy, Sa
 from ktui.core.references import CompareRef, Selection, selection_of
 from ktui.core.state import RequestRow, State
 from ktui.kube.advice import Advice, advise
-from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
-from ktui.kube.versions import Behaviour, BehaviourError
+from ktui.kube.routing.request import RequestError, parse_request
+from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
 _PARTS = {"a.page"}  # each request gets smaller, the total does not
 
 
+class _Advised(NamedTuple):
+    """A logged request, the rules of its server, and their advice on it; both empty if it is invalid."""
+
+    url: str = ""
+    behaviour: Behaviour = behaviour_of()
+    advice: Sequence[Advice] = ()
+
+
+def _advised(row: RequestRow, state: State) -> _Advised:
+    try:
+        request = parse_request(row.target, row.started.verb.lower())
+        assumed = logged(state, row.started.resource)
+    except (RequestError, BehaviourError):
+        return _Advised()
+    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
+    return _Advised(request.url, assumed.behaviour, found)
+
+
 def remedies_of(group: Group, state: State) -> list[Remedy]:
     """Return cheaper variants of the group's newest request, largest saving first; none if it is invalid."""
-    started = group.example.started
-    try:
-        request = parse_request(group.example.target, started.verb.lower())
-        assumed = logged(state, started.resource)
-    except (RequestError, BehaviourError):
-        return []
-    behaviour, cache = assumed.behaviour, assumed.cache
-    now = burden_of(group)
-    found = [
-        _remedy(advice, group, request, behaviour, state, now)
-        for advice in advise(request, cache, behaviour, state.access_patterns.of(group.example))
-    ]
+    now, known = burden_of(group), _advised(group.example, state)
+    found = [_remedy(advice, group, known, state, now) for advice in known.advice]
     return sorted((each for each in found if each.worthwhile), key=lambda each: -each.saved)
 
 
@@ -62,14 +73,9 @@ class Savings:
 
 def _saving(group: Group, state: State) -> Saving:
     """Return the largest saving of bytes processed, or sent by etcd, by advice that can be tried."""
-    started, now = group.example.started, burden_of(group)
-    try:
-        request = parse_request(group.example.target, started.verb.lower())
-        assumed = logged(state, started.resource)
-    except (RequestError, BehaviourError):
-        return NO_SAVING
-    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(group.example))
-    predicted = [_predicted(advice, group, assumed.behaviour, state) for advice in found if sendable(advice)]
+    now, known = burden_of(group), _advised(group.example, state)
+    sent = filter(sendable, known.advice)
+    predicted = [_predicted(advice, group, known.behaviour, state) for advice in sent]
     saved = [max(now.touched - then.touched, now.etcd - then.etcd) for then in predicted if then is not None]
     if not saved or not now.touched or max(saved) < WORTH_SAYING * now.touched:
         return Saving(None) if None in predicted else NO_SAVING
@@ -91,18 +97,14 @@ def compare_row(row: RequestRow, state: State) -> CompareRef | None:
     original = selection_of(row, "the log")
     if original is None:
         return None
-    try:
-        request, assumed = original.read(), logged(state, row.started.resource)
-    except (RequestError, BehaviourError):
-        return CompareRef(original)
-    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
-    advice = next(filter(sendable, found), None)
+    known = _advised(row, state)
+    advice = next(filter(sendable, known.advice), None)
     if advice is None:
         return CompareRef(original)
     accept = dict(advice.headers).get("Accept", "")
     verb = WATCH if is_watch(advice.path) else LIST
     variant = Selection(verb, advice.path, "a cheaper variant", accept=accept)
-    return CompareRef(original, variant, cheaper_of(request.url, advice).change)
+    return CompareRef(original, variant, cheaper_of(known.url, advice).change)
 
 
 def burden_of(group: Group) -> Burden:
@@ -111,10 +113,8 @@ def burden_of(group: Group) -> Burden:
     return Burden(spent.etcd_bytes / count, spent.processed_bytes / count)
 
 
-def _remedy(
-    advice: Advice, group: Group, request: ReadRequest, behaviour: Behaviour, state: State, now: Burden
-) -> Remedy:
-    text = cheaper_of(request.url, advice)
+def _remedy(advice: Advice, group: Group, known: _Advised, state: State, now: Burden) -> Remedy:
+    text = cheaper_of(known.url, advice)
     return Remedy(
         id=advice.id,
         change=text.change or advice.why,
@@ -122,7 +122,7 @@ def _remedy(
         target=advice.path if sendable(advice) else "",
         route=text.route,
         now=now,
-        then=_predicted(advice, group, behaviour, state),
+        then=_predicted(advice, group, known.behaviour, state),
         accept=dict(advice.headers).get("Accept", ""),
         verb=WATCH if is_watch(advice.path) else LIST,
     )

@@ -1,4 +1,4 @@
-"""A cheaper variant of a group's requests: data, importable without the routing rules."""
+"""Cheaper variants of a request, or of a group's requests: data, importable without the routing rules."""
 
 from __future__ import annotations
 
@@ -8,6 +8,43 @@ from msgspec import Struct
 
 from ktui.core.format import integer, long_bytes, many
 from ktui.core.ranking.ranking import Group
+
+
+class VersionRoute(Struct, frozen=True):
+    """The route under one version; `current` is the version that the server follows."""
+
+    version: str
+    route: str
+    current: bool
+
+
+class Alternative(Struct, frozen=True):
+    """A cheaper variant: what to change (`add resourceVersion=0`, `Accept: …`), why, the predicted route.
+
+    `change` is "" for advice on the client's access pattern. `smaller` variants only change the format of
+    the answer: it is smaller, but only a measurement shows whether it costs the server less.
+    """
+
+    change: str
+    why: str
+    route: str
+    smaller: bool = False
+
+    @property
+    def style(self) -> str:
+        """Green if the rules make the request cheaper, plain if only the answer is smaller."""
+        return "$ink-strong" if self.smaller else "$success"
+
+
+class Alternatives(Struct, frozen=True):
+    """Other versions and cheaper variants; both empty for a request that is no read of a resource."""
+
+    versions: tuple[VersionRoute, ...] = ()
+    cheaper: tuple[Alternative, ...] = ()
+
+
+NOTHING = Alternatives()
+
 
 WORTH_SAYING = 0.05  # a smaller saving is not mentioned
 _LITTLE = 1_000  # bytes: a probe of the revision, not a read
@@ -146,7 +183,4 @@ def what_is_left(group: Group) -> Left:
             "already served from the cache, and no cheaper variant is known. Request less "
             "(a namespace, a page, metadata only), or less often.",
         )
-    return Left(
-        "request less, or less often",
-        "no cheaper variant is known. Request less, or less often.",
-    )
+    return Left("request less, or less often", "no cheaper variant is known. Request less, or less often.")

@@ -12,15 +12,13 @@ from ktui.contract.events.base import Count
 
 
 class Counted(Protocol):
-    @property
-    def count(self) -> int:
-        """Requests."""
-        ...
+    """A number of requests, and their cost: microseconds in a log, bytes in live traffic."""
 
     @property
-    def cost(self) -> int:
-        """Their cost: microseconds in a log, bytes in live traffic."""
-        ...
+    def count(self) -> int: ...
+
+    @property
+    def cost(self) -> int: ...
 
 
 K = TypeVar("K", bound=Hashable)

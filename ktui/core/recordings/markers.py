@@ -144,9 +144,6 @@ class MarkerFinder:
         self._bursting.add(status)
         return _BURSTS[status]
 
-    def _describe_dropped(self, event: Dropped, at: float) -> str:
-        return f"{many(event.count, 'event')} missing"
-
 
 _DESCRIBE: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
     ServerInfo: MarkerFinder._describe_server,
@@ -154,7 +151,7 @@ _DESCRIBE: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
     EtcdHealth: MarkerFinder._describe_health,
     EtcdProgress: MarkerFinder._describe_progress,
     RequestFinished: MarkerFinder._describe_answer,
-    Dropped: MarkerFinder._describe_dropped,
+    Dropped: lambda finder, event, at: f"{many(event.count, 'event')} missing",
 }
 
 

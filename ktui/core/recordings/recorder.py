@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from ktui.contract.events import AnyEvent, Dropped
 from ktui.contract.recording import GZIP, RecordingError, check_name, encode_lines
@@ -21,16 +21,6 @@ PAUSE = 0.25  # seconds between two checks for new events
 FLUSH = 0.75  # seconds between flushes: with the pause, events are on disk after a second
 _BATCH = 1_000  # events encoded at once
 BACKLOG = 200_000  # events that may wait for a slow disk; newer ones are counted and dropped
-
-
-class _Out(Protocol):
-    """The output file. `flush` makes everything written so far readable."""
-
-    def write(self, data: bytes, /) -> object: ...
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class _Gzip:
@@ -57,7 +47,7 @@ def _create(path: Path, *, fresh: bool) -> BinaryIO:
     return os.fdopen(open_private(path, os.O_EXCL if fresh else os.O_TRUNC), "wb")
 
 
-def _out(file: BinaryIO, path: Path) -> _Out:
+def _out(file: BinaryIO, path: Path) -> BinaryIO | _Gzip:
     return _Gzip(file) if path.suffix == GZIP else file
 
 

@@ -69,7 +69,6 @@ class SegmentedRecorder:
 
     @property
     def bytes(self) -> int:
-        """The bytes that this recorder has written."""
         return self._written_bytes + (self._recorder.bytes if self._recorder is not None else 0)
 
     def write(self, events: Sequence[AnyEvent], beginning: Beginning, now: float) -> None:
@@ -94,7 +93,6 @@ class SegmentedRecorder:
         self.events += len(events)
 
     def close(self) -> None:
-        """Write what is queued, and end the segment."""
         recorder = self._recorder
         self._end()
         if recorder is not None and recorder.problem:

@@ -215,9 +215,6 @@ class Index:
                 yield ReplayStep(number, timeline.advance(line.event), line.event)
                 number += 1
 
-    def _events(self, start: int) -> Iterator[AnyEvent]:
-        return (line.event for line in self.reader.lines(start) if line.event is not None)
-
     def number_at(self, at: float) -> int:
         """Return the number of events up to and including the time `at`."""
         block = self._blocks[max(0, bisect_right(self._blocks, at, key=lambda block: block.at) - 1)]
@@ -242,8 +239,8 @@ class Index:
         frame = self._keyframes.before(number)
         with without_collector():
             state = self._keyframes.restore(frame, self.reader)
-            between = islice(self._events(frame.start), number - frame.event)
-            reducer.apply(state, between)
+            events = (line.event for line in self.reader.lines(frame.start) if line.event is not None)
+            reducer.apply(state, islice(events, number - frame.event))
         return ReplayPosition(number, max(at, self.began), state)
 
 

@@ -7,7 +7,6 @@ import re
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of `text` as a set."""
     return frozenset(text.split())
 
 

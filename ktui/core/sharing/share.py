@@ -110,12 +110,11 @@ class Queries:
             return value
         return self._names.hidden(value)
 
-    def selectors(self, text: str, resource: str) -> str:
-        """Return a watcher event's selectors without names; labels and fields are joined in it."""
-        return self.selector(text, resource, fields=False)
+    def selector(self, text: str, resource: str, *, fields: bool = False) -> str:
+        """Return one selector without names; hidden completely if it cannot be parsed.
 
-    def selector(self, text: str, resource: str, *, fields: bool) -> str:
-        """Return one selector without names; hidden completely if it cannot be parsed."""
+        A watcher event has labels and fields joined in one.
+        """
         terms: list[str] = []
         place = 0
         while place < len(text):
@@ -181,7 +180,7 @@ class Sharer:
         self._by_resource: dict[Treatment, Callable[[Any, str], Any]] = {
             Treatment.NAME: lambda value, resource: self.names.name(value, secret=is_secret(resource)),
             Treatment.QUERY: self._queries.query,
-            Treatment.SELECTOR: self._queries.selectors,
+            Treatment.SELECTOR: self._queries.selector,
         }
         self._by_value: dict[Treatment, Callable[[Any], Any]] = {
             Treatment.NAMESPACE: self.names.name,
@@ -205,7 +204,6 @@ class Sharer:
             yield self.share_event(event)
 
     def share_event(self, event: AnyEvent) -> AnyEvent:
-        """Return `event` without private data."""
         self._remember(event)
         table = TABLE.get(str(type(event).__struct_config__.tag), _NO_FIELDS)
         changed: dict[str, Any] = {}
@@ -224,7 +222,9 @@ class Sharer:
             self._of_secrets.add(event.id)
 
     def _shared_value(self, treatment: Treatment, value: Any, event: Event) -> Any:
-        if treatment is Treatment.EMPTY or (value and self._answers_for_secret(event)):
+        # The error of an answer to a request for Secrets may quote anything.
+        of_secret = isinstance(event, RequestFinished) and event.id in self._of_secrets
+        if treatment is Treatment.EMPTY or (value and of_secret):
             return _empty(value)
         resource = getattr(event, "resource", "")
         if treatment in self._by_resource:
@@ -240,10 +240,6 @@ class Sharer:
             level=self.names.level(request.level),
             schema=self.names.level(request.schema),
         )
-
-    def _answers_for_secret(self, event: Event) -> bool:
-        """True for the answer to a request for Secrets: its error may quote anything."""
-        return isinstance(event, RequestFinished) and event.id in self._of_secrets
 
     def _scrubbed(self, item: Any) -> Any:
         if isinstance(item, RouteStep):

@@ -34,115 +34,72 @@ class Treatment(Enum):
     TEXTS = "a list of free texts or of decision trace steps"
 
 
-_SPECIAL: dict[str, dict[str, Treatment]] = {
-    "server": {
-        "endpoints": Treatment.HOSTS,
-        "etcd_prefix": Treatment.ETCD_PREFIX,
-        "filling": Treatment.KEEP,
-        "name": Treatment.EMPTY,  # a host, a file, a context
-        "warnings": Treatment.TEXTS,
-    },
-    "request_started": {
-        "path": Treatment.PATH,
-        "query": Treatment.QUERY,
-        "namespace": Treatment.NAMESPACE,
-        "name": Treatment.NAME,
-        "client": Treatment.CLIENT,
-        "user_agent": Treatment.CLIENT,
-        "accept": Treatment.ACCEPT,
-        "user": Treatment.USER,
-        "level": Treatment.LEVEL,
-        "peer": Treatment.PEER,
-        "flow_schema": Treatment.LEVEL,
-        "audit_id": Treatment.EMPTY,
-        "chain": Treatment.EMPTY,
-    },
-    "request_routed": {"steps": Treatment.TEXTS},
-    "request_finished": {"error": Treatment.TEXT, "chain": Treatment.EMPTY},
-    "etcd_call": {"request": Treatment.KEYS, "error": Treatment.TEXT},
-    "etcd_health": {"detail": Treatment.TEXT},
-    "cache": {"error": Treatment.TEXT, "check_detail": Treatment.TEXT},
-    "prefix": {"prefix": Treatment.KEY},
-    "watcher_opened": {
-        "client": Treatment.CLIENT,
-        "namespace": Treatment.NAMESPACE,
-        "name": Treatment.NAME,
-        "selector": Treatment.SELECTOR,
-    },
-    "watcher_closed": {"cause": Treatment.TEXT},
-    "fan_out": {"namespace": Treatment.NAMESPACE, "name": Treatment.NAME},
-    "task_failures": {"failures": Treatment.TEXTS},
-    "marker": {"text": Treatment.TEXT},
-    "live_server": {
-        "context": Treatment.EMPTY,
-        "url": Treatment.EMPTY,
-        "denied": Treatment.EMPTY,  # quotes the user
-    },
-    "live_status": {"problem": Treatment.TEXT},
-    "live_replica": {"webhooks": Treatment.EMPTY},
-    "live_down": {"reason": Treatment.TEXT},
-    "live_level": {"level": Treatment.LEVEL},
-    "live_requests": {"requests": Treatment.RUNNING},
-    "live_levels": {"levels": Treatment.EMPTY, "queues": Treatment.EMPTY},  # names of levels
-    "audit_resource": {"clients": Treatment.EMPTY},
-    "live_flow_config": {"schemas": Treatment.EMPTY, "levels": Treatment.EMPTY},  # names, users, groups
-}
-
 _COST = " ".join(FIGURES)
-_KEPT = {
-    "server": "ktui_version kube_version etcd_version etcd_kind writable progress pid feature_gates",
-    "request_started": "id verb resource",
-    "request_routed": "id route reason_id reason limit_honoured consistency wait",
+# By event type: its fields, with the treatment of those that are not just kept.
+_FIELDS = {
+    "server": (
+        "ktui_version kube_version etcd_version etcd_kind writable progress pid feature_gates filling "
+        "endpoints:HOSTS etcd_prefix:ETCD_PREFIX warnings:TEXTS "
+        "name:EMPTY"  # a host, a file, a context
+    ),
+    "request_started": (
+        "id verb resource path:PATH query:QUERY namespace:NAMESPACE name:NAME client:CLIENT "
+        "user_agent:CLIENT accept:ACCEPT user:USER level:LEVEL peer:PEER flow_schema:LEVEL audit_id:EMPTY "
+        "chain:EMPTY"
+    ),
+    "request_routed": "id route reason_id reason limit_honoured consistency wait steps:TEXTS",
     "request_finished": (
         f"id status route reason_id ms phases {_COST} seats peak_held process_growth shared "
-        "initial initial_bytes initial_ms rv untold"
+        "initial initial_bytes initial_ms rv untold error:TEXT chain:EMPTY"
     ),
-    "etcd_call": "op request_id purpose count sent_bytes received_bytes ms revision",
+    "etcd_call": "op request_id purpose count sent_bytes received_bytes ms revision request:KEYS error:TEXT",
     "toll": "rpcs sent_bytes received_bytes",
-    "etcd_health": "ok alarm stream_recheck_at",
+    "etcd_health": "ok alarm stream_recheck_at detail:TEXT",
     "progress": "head compact db_bytes in_use_bytes histories",
     "cache": (
         "resource state rv objects bytes json_bytes json_evicted oldest_rv capacity buffered events watchers "
         "waiting snapshots loaded loaded_bytes expected progress_requests stale_since "
-        "check check_ms check_objects check_bytes checked_at"
+        "check check_ms check_objects check_bytes checked_at error:TEXT check_detail:TEXT"
     ),
     "progress_tick": "resource rv",
-    "prefix": "resource count bytes exact low high leased",
-    "watcher_opened": "id resource since form route timeout seats observed",
+    "prefix": "resource count bytes exact low high leased prefix:KEY",
+    "watcher_opened": (
+        "id resource since form route timeout seats observed client:CLIENT namespace:NAMESPACE name:NAME "
+        "selector:SELECTOR"
+    ),
     "watcher": (
         "id resource buffered capacity delivered bookmarks made shared live bytes initial initial_bytes "
         f"initial_ms {_COST}"
     ),
-    "watcher_closed": "id resource delivered bookmarks made shared",
+    "watcher_closed": "id resource delivered bookmarks made shared cause:TEXT",
     "fan_out": (
         "resource change rv previous_rv watchers concerned delivered leaving tables plain_forms table_forms "
-        "encodings"
+        "encodings namespace:NAMESPACE name:NAME"
     ),
-    "task_failures": "",
+    "task_failures": "failures:TEXTS",
     "dropped": "count",
-    "marker": "severity cost",
-    "live_server": "origin version expected gates not_ready",
-    "live_status": "source interval requests received_bytes busy_ms",
+    "marker": "severity cost text:TEXT",
+    "live_server": "origin version expected gates not_ready context:EMPTY url:EMPTY denied:EMPTY",
+    "live_status": "source interval requests received_bytes busy_ms problem:TEXT",
     "live_replica": (
         "replica version started page_bytes page_lines ms memory_bytes storage_bytes hidden_metrics reading "
-        "writing cpu_seconds tls_errors plugins"
+        "writing cpu_seconds tls_errors plugins webhooks:EMPTY"
     ),
-    "live_down": "replica",
+    "live_down": "replica reason:TEXT",
     "live_resource": "replica resource counters gauges",
-    "live_level": "replica counters gauges",
-    "live_requests": "replica",
-    "live_levels": "replica",
-    "live_flow_config": "",
-    "audit_resource": "resource requests lists span",
+    "live_level": "replica counters gauges level:LEVEL",
+    "live_requests": "replica requests:RUNNING",
+    "live_levels": "replica levels:EMPTY queues:EMPTY",  # names of levels
+    "live_flow_config": "schemas:EMPTY levels:EMPTY",  # names, users, groups
+    "audit_resource": "resource requests lists span clients:EMPTY",
     "live_probe": "replica resource cache_rv newest_rv ms",
 }
 
+
+def _parsed(fields: str) -> dict[str, Treatment]:
+    words = (word.partition(":") for word in f"seq at {fields}".split())
+    return {name: Treatment[treatment or "KEEP"] for name, _, treatment in words}
+
+
 # By event type, then field. Every event keeps `seq` and `at`.
-TABLE: dict[str, dict[str, Treatment]] = {
-    tag: {
-        **dict.fromkeys(("seq", "at"), Treatment.KEEP),
-        **dict.fromkeys(kept.split(), Treatment.KEEP),
-        **_SPECIAL.get(tag, {}),
-    }
-    for tag, kept in _KEPT.items()
-}
+TABLE: dict[str, dict[str, Treatment]] = {tag: _parsed(fields) for tag, fields in _FIELDS.items()}

@@ -60,9 +60,6 @@ class Column(Struct, Generic[Row], frozen=True):
         """The function from a row to the value that it is sorted and filtered by."""
         return self.value or (lambda row: plain(self.cell(row)))
 
-    def value_of(self, row: Row) -> Any:
-        return self.read(row)
-
     @property
     def names(self) -> tuple[str, ...]:
         """All names in filters: the id, the title in the header, the aliases."""

@@ -27,15 +27,13 @@ def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.id for column in columns])
-    writer.writerows([csv_cell(column.value_of(row)) for column in columns] for row in rows)
+    writer.writerows([csv_cell(column.read(row)) for column in columns] for row in rows)
     return out.getvalue()
 
 
 def json_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
     """Return the rows as a JSON array of objects by column id: raw numbers, text as it was received."""
-    lines = [
-        msgspec.json.encode({column.id: _plain(column.value_of(row)) for column in columns}) for row in rows
-    ]
+    lines = [msgspec.json.encode({column.id: _plain(column.read(row)) for column in columns}) for row in rows]
     return "[\n" + b",\n".join(lines).decode() + "\n]\n" if lines else "[]\n"
 
 

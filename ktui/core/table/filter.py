@@ -47,7 +47,6 @@ class Term(Struct, frozen=True):
 
     @property
     def end(self) -> int:
-        """Where it ends in the filter."""
         return self.start + len(self.text)
 
     @property
@@ -58,7 +57,6 @@ class Term(Struct, frozen=True):
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
-    """Return the terms of a filter, in their order."""
     terms = []
     place = _space(text, 0)
     while place < len(text):
@@ -305,7 +303,6 @@ class UnknownColumnError(FilterError):
 
 
 def names_of(fields: Fields[Row]) -> dict[str, Column[Row]]:
-    """Return the fields by each of their names."""
     return {name: each for each in fields.values() for name in each.names}
 
 

@@ -9,16 +9,7 @@ from typing import Any, TypeVar
 
 from ktui.core.format import integer, many
 from ktui.core.table.columns import Column
-from ktui.core.table.filter import (
-    COMPARING,
-    Fields,
-    FilterError,
-    Term,
-    begun,
-    find_field,
-    names_of,
-    terms_of,
-)
+from ktui.core.table.filter import COMPARING, Fields, FilterError, Term, begun, find_field, names_of, terms_of
 
 Row = TypeVar("Row")
 SAMPLE = 2_000  # rows whose values are offered
@@ -98,7 +89,7 @@ def _begins(each: Column[Row], word: str) -> bool:
 
 
 def _is_number(chosen: Column[Row], rows: Sequence[Row]) -> bool:
-    return any(isinstance(chosen.value_of(row), int | float) for row in rows[-NEWEST:])
+    return any(isinstance(chosen.read(row), int | float) for row in rows[-NEWEST:])
 
 
 def _values(term: Term, begin: str, chosen: Column[Row], rows: Sequence[Row]) -> Assist:

@@ -6,7 +6,7 @@ import msgspec
 
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
 from ktui.core.live.findings import Finding, findings
-from ktui.core.live.live_state import LiveState, UserRow, all_routes, at_replica
+from ktui.core.live.live_state import LiveState, UserRow, all_routes
 from ktui.core.live.processes import (
     AdmissionRow,
     LevelRow,
@@ -172,7 +172,7 @@ def caches(live: LiveState) -> list[CacheAt]:
             if gauges.rv is None and gauges.capacity is None:
                 continue  # no watch cache
             behind = newest - gauges.rv if newest is not None and gauges.rv is not None else None
-            own = at_replica(live, row, resource, WINDOW)
+            own = live.sums.of(resource, [row], WINDOW)
             if own is None:
                 continue  # the next scrape has it
             probe = row.probes.get(resource)

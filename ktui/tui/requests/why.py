@@ -9,7 +9,7 @@ from textual.content import Content
 
 from ktui.contract.events import ChainStage, RouteStep
 from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
-from ktui.core.prediction.alternatives import Alternative, Alternatives, VersionRoute
+from ktui.core.ranking.remedy import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import as_curl, chain_of, request_runs, unfinished
 from ktui.core.rows import Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow

@@ -133,7 +133,7 @@ class GridView(CursorView[Row]):
     @property
     def row_text(self) -> str:
         """The values under the cursor in the visible columns, separated by tabs."""
-        values = [] if self.row is None else [each.column.value_of(self.row) for each in self.painter.fitted]
+        values = [] if self.row is None else [each.column.read(self.row) for each in self.painter.fitted]
         return "\t".join("" if value is None else str(value) for value in values)
 
     @property
@@ -145,7 +145,7 @@ class GridView(CursorView[Row]):
             if column.copied is not None:
                 return column.copied(self.row)
         column = min(self.columns, key=lambda each: (not each.flex, each.priority, -each.flex))
-        return str(column.value_of(self.row))
+        return str(column.read(self.row))
 
 
 STEP = 0.004  # seconds of arranging before other work has its turn
@@ -252,7 +252,7 @@ class ArrangedView(GridView[Row]):
             self._follow_unsorted(bool(keys_))
             self.sort_by = keys_
             by_id = {column.id: column for column in self.columns}
-            self._arranger.set_keys([SortKey(by_id[each].value_of, reverse) for each, reverse in keys_])
+            self._arranger.set_keys([SortKey(by_id[each].read, reverse) for each, reverse in keys_])
             self.refresh()  # the mark in the header
         self._arrange_rows()
 

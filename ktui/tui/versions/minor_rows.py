@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ktui.core.format import integer
-from ktui.core.prediction.alternatives import Alternative
 from ktui.core.prediction.assumptions import Assumptions, logged, server_behaviour
 from ktui.core.prediction.prediction import cheaper_of, resource_id, seat_range
 from ktui.core.prediction.sizes import size_in
+from ktui.core.ranking.remedy import Alternative
 from ktui.core.references import Selection
 from ktui.core.state import State
 from ktui.kube.advice import advise

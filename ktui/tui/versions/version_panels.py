@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from ktui.contract.events import RouteStep
-from ktui.core.prediction.alternatives import Alternative
+from ktui.core.ranking.remedy import Alternative
 from ktui.core.references import Selection
 from ktui.core.rows import ERROR, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column

@@ -13,7 +13,7 @@ from ktui.contract.flow_config import flow_config
 from ktui.live.families import WANTED
 from ktui.live.page_figures import page_of
 from ktui.live.samples import levels_of, queues_of, requests_of
-from ktui.live.server_events import page_events, server_info
+from ktui.live.server_details import page_events, server_info
 from tests.unit.live.recorded import FIRST, IDLE, LAST, MIDDLE, answers, metrics
 
 BEGAN = 1_795_335_507.0  # when the recording did

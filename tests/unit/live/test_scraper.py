@@ -11,7 +11,7 @@ from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, ServerInfo
 from ktui.contract.events.live import ReplicaScrape
 from ktui.core.live.live_state import LiveState, fold_all, routes_of
-from ktui.live import replica_connection, replica_pool, samples, scraper
+from ktui.live import replica_pool, samples, scraper
 from ktui.live.scraper import Scraper
 from ktui.tui.live.live_rows import replicas as replica_lines
 from tests.unit.live.recorded import FIRST, LAST, MIDDLE, Answer, Recorded, lists_sent, metrics, serving
@@ -259,7 +259,7 @@ async def test_a_replica_that_does_not_answer_is_down(dumps: bool, monkeypatch: 
 async def test_a_page_that_hangs_is_down_while_the_others_are_scraped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(replica_connection, "STALL_SECONDS", 0.2)
+    monkeypatch.setattr(replica_pool, "STALL_SECONDS", 1.0)
     hanging: set[int] = set()
     ended = threading.Event()
 
@@ -282,6 +282,7 @@ async def test_a_page_that_hangs_is_down_while_the_others_are_scraped(
         fold_all(found.live, await scraping)
         began = found.at
         while other.scrape.at < began:  # the other one goes on
+            await asyncio.sleep(0)  # a round that finds its page still stalled does not wait for it
             await found.scrape(MIDDLE)
         assert row.down is not None and other.down is None
         assert found.scraper.problem == ""
@@ -289,13 +290,14 @@ async def test_a_page_that_hangs_is_down_while_the_others_are_scraped(
         ended.set()
         await found.scrape(LAST)
         while len(found.live.present) < 2:  # the page that was late
+            await asyncio.sleep(0)
             await found.scrape(LAST)
         await found.scraper.close()
     assert len(found.live.replicas) == 2
 
 
 async def test_a_server_that_sends_no_byte_of_its_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replica_connection, "STALL_SECONDS", 0.2)
+    monkeypatch.setattr(replica_pool, "STALL_SECONDS", 1.0)
     ended = threading.Event()
 
     def override(replica: int, path: str) -> Answer | None:
@@ -319,7 +321,7 @@ async def test_a_server_that_sends_no_byte_of_its_first_page(monkeypatch: pytest
 async def test_a_page_that_never_arrives_is_given_up_and_read_on_another_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(replica_connection, "STALL_SECONDS", 0.2)
+    monkeypatch.setattr(replica_pool, "STALL_SECONDS", 1.0)
     monkeypatch.setattr(replica_pool, "GIVEN_UP_SECONDS", replica_pool.STALL_SECONDS)  # when it stalls
     ended, hanging = threading.Event(), threading.Lock()
 
@@ -334,7 +336,8 @@ async def test_a_page_that_never_arrives_is_given_up_and_read_on_another_connect
         await found.scrape(FIRST)
         assert "sends no byte of /metrics" in found.scraper.problem
         assert not found.live.present
-        monkeypatch.setattr(replica_connection, "STALL_SECONDS", 60.0)  # the others' pages are waited for
+        for limit in ("STALL_SECONDS", "GIVEN_UP_SECONDS"):  # the others' pages are waited for
+            monkeypatch.setattr(replica_pool, limit, 60.0)
         await found.scrape(FIRST)
         await found.scraper.close()
         ended.set()

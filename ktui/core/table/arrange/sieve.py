@@ -196,7 +196,6 @@ class Sorting(Generic[Row]):
 
     @property
     def rows(self) -> Sequence[Row]:
-        """The rows as last sorted."""
         return self._order.rows if self._order is not None else ()
 
     def _merged(self, sieve: Sieve[Row]) -> bool:
