@@ -16,7 +16,7 @@ from ktui.workloads.demo.plan import DAEMONS, DemoSize, make_plan
 from ktui.workloads.seeding import SeedProgress, count_objects, seed, stages
 from tests.etcd.cli.conftest import Run as InLoop
 
-PLAN = make_plan(DemoSize(pods=240, nodes=7, namespaces=6))
+PLAN = make_plan(DemoSize(pods=120, nodes=5, namespaces=5))  # every shape of object that 240 pods have
 _OWN = re.compile(r'"(?:uid|[a-zA-Z]*[tT]ime[a-z]*|startedAt|finishedAt|resourceVersion)":"[^"]*"')
 Fill = Callable[[ServerConnection], Coroutine[Any, Any, SeedProgress]]
 

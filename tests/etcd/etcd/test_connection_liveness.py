@@ -120,6 +120,8 @@ async def test_a_stopped_etcd_is_waited_for(etcd_of_ours: ShotEtcd, monkeypatch:
     """No other connection answers either: none is given up, and nothing that waits is disturbed."""
     monkeypatch.setattr(connection_liveness, "REPLACE_SECONDS", 0.1)
     monkeypatch.setattr(connection_liveness, "GRACE_SECONDS", 60.0)
+    quick = connection_liveness.QUIET_SECONDS
+    monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 3_600.0)  # a slow machine is no silent etcd
     bus = Bus()
     subscription = bus.subscribe()
     async with linked(etcd_of_ours, 1, bus) as (client, _):
@@ -134,8 +136,10 @@ async def test_a_stopped_etcd_is_waited_for(etcd_of_ours: ShotEtcd, monkeypatch:
             lambda: opened.append(1) or fresh(),  # type: ignore[func-returns-value]
         )
         etcd_of_ours.pause()
+        monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", quick)
         read = asyncio.create_task(client.range(b"/w/1"))
         await until(lambda: len(opened) >= 3)
+        monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 3_600.0)
         assert client.ledger.problem.startswith(f"etcd {before.endpoint} has not answered for ")
         assert not read.done()
         etcd_of_ours.resume()

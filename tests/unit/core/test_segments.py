@@ -176,7 +176,8 @@ n = 0
 while writer._recorder is None or not writer._recorder.problem:
     writer.write(events(n), list, 1e9)
     n += 1
-    time.sleep(0.05)
+    while writer._recorder is not None and writer._recorder.waiting and not writer._recorder.problem:
+        time.sleep(0.01)
 limit(0)
 for _ in range(3):
     writer.write(events(n), list, 1e9 + 1)
