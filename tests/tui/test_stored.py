@@ -41,9 +41,9 @@ def test_lists(snap_compare: Snap, size: tuple[int, int]) -> None:
 
 async def seen(app: KtuiApp, *keys: str, says: str) -> None:
     async with app.run_test(size=NORMAL) as pilot:
-        await until_said(pilot, "LISTs that anyone could send", "reads 3,000 objects", seconds=20)
+        await until_said(pilot, "LISTs that anyone could send", "reads 3,000 objects")
         await pilot.press(*keys)
-        await until_said(pilot, says, seconds=20)
+        await until_said(pilot, says)
 
 
 async def test_enter_takes_the_list_to_the_lab() -> None:

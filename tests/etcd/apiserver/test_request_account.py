@@ -106,7 +106,7 @@ GET_QUERIES = (
     "?resourceVersion=1",
     "?resourceVersion=x",
     "?pretty=1",
-    "?timeout=1s",
+    "?timeout=9s",
 )
 LIST_QUERIES = (
     "", "?resourceVersion=0", "?limit=2", "?limit=2&resourceVersion=0", "?labelSelector=app%3Dx1",
