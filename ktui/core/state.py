@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 
 from msgspec import Struct, field
-from msgspec import Struct as Row
 
 from ktui.contract.events import EtcdCall, EtcdHealth, EtcdUsage, FanOut, Prefix, ServerInfo
 from ktui.core.access_patterns import AccessPatterns
@@ -25,7 +24,7 @@ CLOSED_WATCHERS = 200  # watchers kept after their end
 FAN_OUTS = 40  # earlier samples of fanned-out changes kept per resource
 
 
-class Revisions(Row, gc=False):
+class Revisions(Struct, gc=False):
     """Counters that increase when the named part of the state changes."""
 
     server: int = 0

@@ -23,6 +23,7 @@ from ktui.client.metrics_page import Sample
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
 from ktui.documents.limits import DocumentError, decode_json
+from ktui.kube.versions import minor_of
 from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.page_figures import ScrapePage, page_of
 from ktui.live.replica_pool import Load
@@ -251,10 +252,9 @@ _FAMILY_OF = {name: family for family in ALL for name in _names([family])}
 
 def _page(samples: list[Sample], families: set[str]) -> ScrapePage:
     page = page_of(samples, families, 0)
-    version = page.version or f"1.{inferred_minor(samples, families)}"
-    minor = version.partition(".")[2]
-    page = page_of(samples, families, int(minor) if minor.isdecimal() else 0)
-    page.version = version if minor not in ("", "0") else ""
+    minor = minor_of(page.version) or inferred_minor(samples, families)
+    page = page_of(samples, families, minor)
+    page.version = page.version or (f"1.{minor}" if minor else "")
     return page
 
 

@@ -6,7 +6,6 @@ Each replica is scraped every 15 seconds; less often if it answers slowly or wit
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -186,7 +185,7 @@ class Scraper:
     async def _round(self, ready: asyncio.Queue[list[AnyEvent]], *, details: bool = False) -> None:
         """Scrape every replica once, and put the events into `ready` page by page."""
         if details and self._pool.first.late is None:
-            with contextlib.suppress(TimeoutError):  # a sample reports it
+            with suppress(TimeoutError):  # a sample reports it
                 async with asyncio.timeout(MOST_DETAILS_SECONDS):
                     await self.details.refresh(self._pool.first)
                     await ready.put([*self._server(), *await self._read_flow()])

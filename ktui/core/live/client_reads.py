@@ -209,18 +209,16 @@ class ClientReads(msgspec.Struct):
         return cache, etcd
 
     def _counters(self, raw: ResourceCounters) -> ReadCounters:
-        cache, etcd = self.cache, self.etcd
-        totals = {
-            "client_cache_lists": (raw.cache_lists, cache.lists),
-            "client_cache_fetched": (raw.cache_fetched, cache.objects.get("cache_fetched", 0.0)),
-            "client_cache_returned": (raw.cache_returned, cache.objects.get("cache_returned", 0.0)),
-            "client_etcd_lists": (raw.storage_lists, etcd.lists),
-            "client_etcd_fetched": (raw.etcd_fetched, etcd.objects.get("etcd_fetched", 0.0)),
-            "client_etcd_evaluated": (raw.etcd_evaluated, etcd.objects.get("etcd_evaluated", 0.0)),
-            "client_etcd_returned": (raw.etcd_returned, etcd.objects.get("etcd_returned", 0.0)),
+        totals: dict[str, tuple[int | None, float]] = {
+            "client_cache_lists": (raw.cache_lists, self.cache.lists),
+            "client_etcd_lists": (raw.storage_lists, self.etcd.lists),
             "check_lists": (raw.checks_ok, self.check_lists),
             "check_objects": (raw.checks_ok, self.check_objects),
         }
+        for place, figures in ((self.cache, _CACHE), (self.etcd, _ETCD)):
+            totals |= {
+                f"client_{name}": (getattr(raw, name), place.objects.get(name, 0.0)) for name in figures
+            }
         derived = {name: None if known is None else round(total) for name, (known, total) in totals.items()}
         return ReadCounters(**dict(zip(_RAW, _raw(raw), strict=True)), **derived)
 

@@ -22,6 +22,7 @@ from ktui.contract.events.live import (
     ResourceScrape,
 )
 from ktui.core.live.client_reads import ClientReads, ReadCounters
+from ktui.kube.versions import minor_of
 
 KEPT_SECONDS = 120.0  # of scrapes, and the first one: rates look back a minute
 
@@ -76,8 +77,7 @@ class ReplicaRow(msgspec.Struct):
     @property
     def minor(self) -> int:
         """The Kubernetes minor version; 0 if unknown."""
-        minor = self.scrape.version.partition(".")[2]
-        return int(minor) if minor.isdecimal() else 0
+        return minor_of(self.scrape.version)
 
 
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
