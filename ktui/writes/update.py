@@ -203,7 +203,7 @@ def _by_the_rules(
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
         elif not context.subresource:
-            warnings.extend(object_warnings(resource.id, new))
+            warnings.extend(object_warnings(resource.id, new, old))
             if has_changed(old, new):
                 warnings.extend(unevaluated(resource, new))
         return new

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import functools
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid, limited, required
@@ -15,6 +16,7 @@ from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
 from ktui.writes.validation.custom_resources import custom_errors
+from ktui.writes.validation.pod_warnings import MOST_WARNINGS, pod_warnings
 from ktui.writes.validation.selectors import generated_selector_errors
 from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.kinds import RULES, update_errors
@@ -140,11 +142,13 @@ TLS = "kubernetes.io/tls"
 PEM = b"-----BEGIN "
 
 
-def object_warnings(resource: str, obj: Obj) -> list[str]:
-    """Return the warnings for a new or changed object; `resource` is the resource's id."""
+def object_warnings(resource: str, obj: Obj, old: Obj | None = None) -> list[str]:
+    """Return the warnings for an object; `resource` is the resource's id, `old` None if the object is new."""
     if resource == "services":
         return service_warnings(obj)
-    return _tls_secret(obj) if resource == "secrets" else []
+    if resource == "secrets":
+        return _tls_secret(obj)
+    return list(islice(pod_warnings(obj, old), MOST_WARNINGS))
 
 
 def _tls_secret(secret: Obj) -> list[str]:
