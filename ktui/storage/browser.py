@@ -130,14 +130,13 @@ class EtcdBrowser:
         client: EtcdClient,
         etcd_prefix: str = "/registry",
         resource_of: Callable[[str], str] = lambda _: "",
-        codec: Codec | None = None,
         *,
         gentle: bool = False,
     ) -> None:
         self._client = client
         self._root = f"{etcd_prefix.rstrip('/')}/"
         self._resource_of = resource_of
-        self._codec: Codec = codec or codec_for()
+        self._codec: Codec = codec_for()
         self.gentle = gentle
         self._sizes = Sizes(client, PURPOSE, GENTLE if gentle else THOROUGH)
         self._turn = asyncio.Lock()

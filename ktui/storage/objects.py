@@ -56,10 +56,10 @@ EVERYTHING = SelectionPredicate()
 class Reader:
     """Creates objects of one resource from keys and values, and scans them on demand."""
 
-    def __init__(self, resource: Resource, prefix: str, codec: Codec | None = None) -> None:
+    def __init__(self, resource: Resource, prefix: str) -> None:
         self.resource = resource
         self.prefix = prefix
-        self.codec: Codec = codec or codec_for()
+        self.codec: Codec = codec_for()
         self.scanner = Scanner(resource)
         self._defaults = _defaults_of(resource)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
@@ -225,26 +225,18 @@ class _Known:
 class Sizes:
     """Counts with count-only Ranges; reads values only as often and as many as `effort` allows."""
 
-    def __init__(
-        self,
-        client: EtcdClient,
-        purpose: str,
-        effort: Effort = THOROUGH,
-        clock: Callable[[], float] = time.monotonic,
-        rng: Random | None = None,
-    ) -> None:
+    def __init__(self, client: EtcdClient, purpose: str, effort: Effort) -> None:
         self._client = client
         self._purpose = purpose
         self._effort = effort
-        self._clock = clock
-        self._rng = rng or Random()
+        self._rng = Random()
         self._known: dict[bytes, _Known] = {}
 
     async def of(self, prefix: bytes, is_key: bool = False) -> StoredSize:
         """Return the size of all keys under `prefix`, or of the key `prefix` if `is_key`."""
         end = b"" if is_key else range_end(prefix)
         count = (await self._client.range(prefix, end, count_only=True, purpose=self._purpose)).count
-        now = self._clock()
+        now = time.monotonic()
         known = self._known.get(prefix)
         if known is not None and known.size.count and now - known.at < self._effort.valid_seconds:
             if known.sample is not None and await self._visit(prefix, end, known.sample):

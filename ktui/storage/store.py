@@ -20,7 +20,6 @@ from ktui.storage.objects import Reader, StoredObject
 from ktui.storage.writer import Leases, Writer
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import LARGE_BYTES, Slices, compute_large
-from ktui.wire.codec import Codec
 
 
 class StoreEvent(NamedTuple):
@@ -128,13 +127,12 @@ class Store:
         resource: Resource,
         etcd_prefix: str = "/registry",
         *,
-        codec: Codec | None = None,
         leases: Leases | None = None,
     ) -> None:
         self.resource = resource
         self._client = client
         self._keys = ResourceKeys(resource, etcd_prefix)
-        self._reader = Reader(resource, self._keys.prefix, codec)
+        self._reader = Reader(resource, self._keys.prefix)
         writer = Writer(client, resource, self._keys, self._reader, leases or Leases(client))
         self.create, self.update = writer.create, writer.update
 
