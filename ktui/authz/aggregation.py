@@ -79,7 +79,8 @@ class RoleAggregation(ServerController):
             return
         while self._unread:
             name, obj = next(iter(self._unread.items()))
-            role = await understood(obj, _kept)
+            # Rules are kept as bytes, which the garbage collector never visits.
+            role = await understood(obj, lambda role: {**role, "rules": encoded_rules(role)})
             if self._unread.get(name) is not obj:  # changed or deleted meanwhile
                 continue
             del self._unread[name]
@@ -92,11 +93,6 @@ class RoleAggregation(ServerController):
         for name, role in self._roles.items():
             if role.get("aggregationRule") is not None:
                 self.add((name,))
-
-
-def _kept(role: Obj) -> Obj:
-    """Return what is kept of a stored role: its rules as bytes, which the garbage collector never visits."""
-    return {**role, "rules": encoded_rules(role)}
 
 
 def _with_rules(rules: list[bytes], old: Obj) -> Obj:

@@ -124,7 +124,9 @@ class Roles:
 
     def start(self) -> None:
         for name in self._roles:
-            self._tasks.append(self._follow(name, self._roles, RoleRules, _rules))
+            self._tasks.append(
+                self._follow(name, self._roles, RoleRules, lambda role: RuleIndex(rules_of(role)))
+            )
         for name in self._bindings:
             self._tasks.append(self._follow(name, self._bindings, Bindings, binding_of))
 
@@ -179,10 +181,6 @@ class Roles:
 
 def _key(obj: StoredObject) -> Key:
     return obj.namespace, obj.name
-
-
-def _rules(role: Any) -> RuleIndex:
-    return RuleIndex(rules_of(role))
 
 
 async def understood(obj: StoredObject, read: Callable[[Any], Any]) -> Any:

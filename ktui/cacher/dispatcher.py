@@ -11,7 +11,7 @@ from itertools import chain
 from ktui.cacher.publishing import Sampler
 from ktui.cacher.watch_events import CacheEvent
 from ktui.cacher.watchers import Waker, Watcher
-from ktui.storage.objects import SelectionPredicate, StoredObject
+from ktui.storage.objects import SelectionPredicate
 
 REFILL_PER_SECOND = 0.05
 MAXIMUM = 0.1
@@ -95,15 +95,13 @@ class Watchers:
                 ((obj.namespace, obj.name), (obj.namespace, ""), ("", obj.name), ("", ""))
             )
             if self.trigger:
-                places |= dict.fromkeys(self._values(obj, event.previous))
+                objects = (obj,) if event.previous is None else (obj, event.previous)
+                places |= dict.fromkeys(each.fields.get(self.trigger, "") for each in objects)
         return chain.from_iterable(self._groups.get(place, ()) for place in places)
 
     def _place(self, selection: SelectionPredicate) -> Scope | str:
         value = selection.fields.requires(self.trigger) if self.trigger else None
         return (selection.namespace or "", selection.name or "") if value is None else value
-
-    def _values(self, *objects: StoredObject | None) -> set[str]:
-        return {obj.fields.get(self.trigger, "") for obj in objects if obj is not None}
 
 
 class Dispatcher:

@@ -157,12 +157,11 @@ def _lines(block: bytes, name: bytes) -> Iterator[bytes]:
 def _labels(text: str) -> dict[str, str]:
     labels = dict(_LABEL.findall(text))
     if "\\" in text:
-        return {name: _ESCAPE.sub(_unescape, value) for name, value in labels.items()}
+        return {
+            name: _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), value)
+            for name, value in labels.items()
+        }
     return labels
-
-
-def _unescape(found: re.Match[str]) -> str:
-    return _ESCAPED.get(found[1], found[1])
 
 
 def _number(text: bytes) -> float | None:

@@ -56,7 +56,9 @@ class BoltTree:
             for name, page, inline in self._buckets(leaf, count):
                 if page:
                     leaves = [number for number, _ in self._leaves(page)]
-                    inline = b"".join(self._start_of(number) for number in leaves) if name == keep else b""
+                    most = min(self._page_size, _MOST_KEPT)
+                    starts = (self._read(number * self._page_size, most) for number in leaves)
+                    inline = b"".join(starts) if name == keep else b""
                 if name == keep:
                     kept += inline
         return bytes(kept)
@@ -107,9 +109,6 @@ class BoltTree:
 
     def _elements(self, page: int, count: int) -> bytes:
         return self._read(page * self._page_size + _HEADER.size, count * _LEAF_ELEMENT.size)
-
-    def _start_of(self, page: int) -> bytes:
-        return self._read(page * self._page_size, min(self._page_size, _MOST_KEPT))
 
     def _read(self, offset: int, size: int) -> bytes:
         content = os.pread(self._descriptor, size, offset)

@@ -63,7 +63,8 @@ class ChurnMeter:
             written = read_value(kv.value, kv.mod_revision, self._codec)
             count.manager = last_manager(written.json)
         if len(self._keys) > MOST_KEYS:
-            self._forget()
+            kept = sorted(self._keys.items(), key=lambda item: -item[1].changes)[: MOST_KEYS // 2]
+            self._keys, self._forgotten = dict(kept), True
 
     def report(self, seconds: float, revision: int) -> Churn:
         """Return the counts since the watch began."""
@@ -101,11 +102,6 @@ class ChurnMeter:
         return [
             LeaseChurn(lease, len(having), self._resource_of(key_text(having[0]))) for lease, having in most
         ]
-
-    def _forget(self) -> None:
-        kept = sorted(self._keys.items(), key=lambda item: -item[1].changes)[: MOST_KEYS // 2]
-        self._keys = dict(kept)
-        self._forgotten = True
 
 
 def last_manager(document: dict[str, object] | None) -> str:

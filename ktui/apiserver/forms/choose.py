@@ -118,11 +118,8 @@ def _wrong_shape(target: str, resource: Resource, of_list: bool) -> StatusError:
         return StatusError(500, "", "content is not a list")
     what = "a list" if of_list else "not a list"
     kind = resource.list_kind if of_list else resource.kind
-    of = "unstructured.UnstructuredList" if resource.custom else f"{_package(resource.group)}.{kind}"
+    # the Go package of a group's internal types
+    package = _PACKAGES.get(resource.group) or resource.group.partition(".")[0]
+    of = "unstructured.UnstructuredList" if resource.custom else f"{package}.{kind}"
     why = f"you requested {target}, but the requested object is {what} (*{of})"
     return StatusError(406, "NotAcceptable", why)
-
-
-def _package(group: str) -> str:
-    """Return the Go package of a group's internal types."""
-    return _PACKAGES.get(group) or group.partition(".")[0]

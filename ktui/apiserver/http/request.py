@@ -141,7 +141,7 @@ class Request:
         pieces: list[bytes] = []
         size = 0
         while True:
-            message = await self._next()
+            message = self._ahead.pop(0) if self._ahead else await self._received()
             if message["type"] == "http.disconnect":
                 raise BodyIncomplete
             piece: bytes = message.get("body", b"")
@@ -172,9 +172,6 @@ class Request:
                 await asyncio.get_running_loop().create_future()
         while (await self._receive())["type"] != "http.disconnect":
             pass
-
-    async def _next(self) -> Message:
-        return self._ahead.pop(0) if self._ahead else await self._received()
 
     async def _received(self) -> Message:
         """Return the next part of the body, which is not lost if this call is cancelled."""
