@@ -38,7 +38,7 @@ NOW = 1_900_000_000.0
 
 def _stored(resource: Resource, raw: bytes, rv: int = 4711) -> StoredObject:
     key = f"{resource.prefix}x".encode()
-    return Reader(resource, resource.prefix, CODEC).object(KV(key, raw, rv, 1, 1, 0))
+    return Reader(resource, resource.prefix).object(KV(key, raw, rv, 1, 1, 0))
 
 
 def _resource(raw: bytes) -> Resource | None:
