@@ -19,7 +19,6 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from ktui.audit.group import Client
 from ktui.audit.reading.files import refuse_endless
 from ktui.audit.reading.json_values import Documents
 from ktui.audit.reading.record_framing import Block, blocks, join_parts
@@ -214,7 +213,8 @@ def requests_by_resource(live: LiveTally) -> list[ResourceAsked]:
             resource = group.key.shape.resource
             if not resource:
                 continue
-            requests.setdefault(resource, Counter())[_name(group.key.client)] += group.count
+            client = " ".join(filter(None, group.key.client)) or "unknown"  # user agent and account
+            requests.setdefault(resource, Counter())[client] += group.count
             lists[resource] += group.count if group.key.shape.verb == "list" else 0
     return [
         ResourceAsked(
@@ -223,8 +223,3 @@ def requests_by_resource(live: LiveTally) -> list[ResourceAsked]:
         )
         for resource, counts in requests.items()
     ]  # fmt: skip
-
-
-def _name(client: Client) -> str:
-    """Return user agent and account: `kubelet/v1.36.2 system:node:*`."""
-    return " ".join(part for part in client if part) or "unknown"

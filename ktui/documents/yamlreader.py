@@ -129,7 +129,8 @@ class _Reader:
         if self._expects_key() and text == "<<" and (plain or event.tag == MERGE):
             self._open[-1].key, self._open[-1].merges = "<<", True
             return
-        node = _Node(_scalar_value(event.tag, text, plain), 1, len(text) + _MARGIN, 0, line, 0)
+        value = tagged_scalar(event.tag, text) if event.tag else plain_scalar(text) if plain else text
+        node = _Node(value, 1, len(text) + _MARGIN, 0, line, 0)
         if event.anchor:
             self._anchors[event.anchor] = node
         self._add(node)
@@ -197,7 +198,9 @@ class _Reader:
         if isinstance(outer.value, list):
             outer.value.append(_in_json(node.value))
         elif outer.key is _NO_KEY:
-            outer.key = _checked_key(node.value)
+            if isinstance(node.value, dict | list):
+                raise DocumentError(f"yaml: invalid map key: {_go_syntax(node.value)}")
+            outer.key = node.value
         else:
             self._set(outer, outer.value, node)
             outer.key, outer.merges = _NO_KEY, False
@@ -231,19 +234,6 @@ class _Reader:
         if mark in outer.seen and len(self._duplicates) < MAX_DUPLICATES:
             self._duplicates.append(f"line {line + 1}: key {shown_key(key)} already set in map")
         outer.seen.add(mark)
-
-
-def _scalar_value(tag: str | None, text: str, plain: bool) -> Scalar:
-    if tag:
-        return tagged_scalar(tag, text)
-    return plain_scalar(text) if plain else text
-
-
-def _checked_key(key: Any) -> Scalar:
-    if isinstance(key, dict | list):
-        raise DocumentError(f"yaml: invalid map key: {_go_syntax(key)}")
-    scalar: Scalar = key
-    return scalar
 
 
 def _in_json(value: Any) -> Any:

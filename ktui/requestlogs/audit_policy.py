@@ -108,17 +108,12 @@ class AuditPolicy:
     def __init__(
         self, rules: list[AuditPolicyRule], omit_stages: list[Stage], *, omit_managed_fields: bool = False
     ) -> None:
-        self._rules = [
-            (
-                rule,
-                Audited(
-                    rule.level,
-                    frozenset([*omit_stages, *rule.omit_stages]),
-                    omit_managed_fields if rule.omit_managed_fields is None else rule.omit_managed_fields,
-                ),
-            )
-            for rule in rules
-        ]
+        self._rules: list[tuple[AuditPolicyRule, Audited]] = []
+        for rule in rules:
+            own = rule.omit_managed_fields
+            omitted = frozenset([*omit_stages, *rule.omit_stages])
+            audited = Audited(rule.level, omitted, omit_managed_fields if own is None else own)
+            self._rules.append((rule, audited))
 
     def decide(self, who: Requester | None, asked: RequestAttributes) -> Audited:
         """Return what is logged of a request; `who` None: authentication failed."""

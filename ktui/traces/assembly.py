@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from ktui.traces import span_names as names
 from ktui.traces.reading import is_handler, is_server, read_request
+from ktui.traces.span_names import Role, role_of
 from ktui.traces.spans import SpanCounts, TracedRequest, TraceSpan
 
 HOLD = 30.0
@@ -89,7 +90,11 @@ class TraceAssembler:
             elif now - trace.since >= self._hold and not trace.reported:
                 yield from _requests(trace, self.counts)
                 trace.reported = True
-                if not any(_of_watch(span) for span in trace.spans.values()):
+                # These spans of a WATCH end long before the WATCH does.
+                if not any(
+                    span.name == "WatchList" or role_of(span.name) is Role.CACHE_WATCH
+                    for span in trace.spans.values()
+                ):
                     ended.append(key)
         for key in ended:
             self._size -= len(self._traces.pop(key).spans)
@@ -125,11 +130,6 @@ def _requests(trace: _Trace, counts: SpanCounts) -> Iterator[TracedRequest]:
     # Neither server nor handler is known of a WATCH up to 1.35, or without initial events, while it is open.
     for span in handlers or [span for span in lost if span.text(names.AUDIT_ID)][:1]:
         yield read_request(span, children, counts)
-
-
-def _of_watch(span: TraceSpan) -> bool:
-    """True for a span of a WATCH that ends long before the WATCH does."""
-    return span.name == "WatchList" or names.role_of(span.name) is names.Role.CACHE_WATCH
 
 
 def _around(span: TraceSpan, servers: list[TraceSpan]) -> TraceSpan | None:

@@ -223,16 +223,14 @@ class BudgetJudge:
         return found
 
     def verdict(self) -> BudgetVerdict:
-        judged = [_judged(budget, usage) for budget, _, usage in self._entries]
+        judged = []
+        for budget, _, usage in self._entries:
+            breaches = sorted(_breaches(budget, usage), key=lambda breach: -breach.factor)
+            unknown = {limit: lacking for limit in budget.limits if (lacking := usage.not_known(limit))}
+            judged.append(JudgedBudget(budget, usage, tuple(breaches), unknown))
         judged.sort(key=lambda entry: -max((breach.factor for breach in entry.breaches), default=0.0))
         unmatched = tuple(self._unmatched.most_common())
         return BudgetVerdict(self.requests, tuple(judged), unmatched, self._groups, self._predicted)
-
-
-def _judged(budget: RequestBudget, usage: BudgetUsage) -> JudgedBudget:
-    breaches = sorted(_breaches(budget, usage), key=lambda breach: -breach.factor)
-    unknown = {limit: lacking for limit in budget.limits if (lacking := usage.not_known(limit))}
-    return JudgedBudget(budget, usage, tuple(breaches), unknown)
 
 
 def _breaches(budget: RequestBudget, usage: BudgetUsage) -> Iterator[Breach]:
