@@ -19,10 +19,10 @@ from textual.widgets import Input
 
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
+from ktui.tui.memory import LineHistory
 from ktui.tui.navigation.modes import MODES as ALL_MODES
 from ktui.tui.navigation.modes import OWN_FLOW
 from ktui.tui.navigation.navigator import Navigator
-from ktui.tui.prompt.history import LineHistory
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
 from ktui.tui.screen_bases.first_screen import FirstScreen

@@ -50,11 +50,13 @@ def running_app() -> App[Any] | None:
 
 
 class SafeApp(App[int]):
-    """No text on a screen can control the terminal.
+    """An app in which no text can control the terminal; it keeps the exception that ended it.
 
     All that is painted (contents, borders, titles, tooltips, notifications) passes through `_display` as
     strips of text and style. Control characters are replaced, and every cell keeps its place.
     """
+
+    crash: BaseException | None = None  # for the runner: Textual would print it with all local variables
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         super()._display(screen, safe_update(renderable))
@@ -77,6 +79,30 @@ class SafeApp(App[int]):
     def copy_to_clipboard(self, text: str) -> None:
         """Copy up to 1 MiB characters to the terminal's clipboard."""
         super().copy_to_clipboard(text[:_MOST_COPIED].encode("utf-8", "replace").decode())
+
+    def on_resize(self, event: Resize) -> None:
+        """Paint the whole screen again whenever the terminal reports its size.
+
+        A terminal that became smaller and then as large as before has lost cells. Textual ignores a size that
+        it knows; while an app is busy, it may learn of none of the sizes between.
+        """
+        if self._size == event.size and self.screen_stack:  # else Textual paints it all
+            self.screen.refresh()
+
+    def work_failed(self, error: Exception) -> None:
+        """Called for an exception in a worker; the app goes on."""
+
+    def _handle_exception(self, error: Exception) -> None:
+        if isinstance(error, WorkerFailed) and isinstance(error.error, Exception):
+            self.work_failed(error.error)
+            return
+        self.crash = self.crash or error
+        super()._handle_exception(error)
+        self._exit_renderables.clear()  # from an error with its own rendering
+
+    def _fatal_error(self) -> None:
+        self.bell()
+        self._close_messages_no_wait()
 
 
 def safe_update(update: RenderableType | None) -> RenderableType | None:
@@ -107,42 +133,6 @@ def _safe_segment(segment: Segment) -> Segment:
         kept = "".join(char if is_safe(char) else "?" * cell_len(char) for char in text)
         text = set_cell_size(with_few_marks(kept, ""), cell_len(text))
     return Segment(text, style, control)
-
-
-class RepaintingApp(SafeApp):
-    """An app that paints the whole screen again whenever the terminal reports its size.
-
-    A terminal that became smaller and then as large as before has lost cells. Textual ignores a size that
-    it knows; while an app is busy, it may learn of none of the sizes between.
-    """
-
-    def on_resize(self, event: Resize) -> None:
-        if self._size == event.size and self.screen_stack:  # else Textual paints it all
-            self.screen.refresh()
-
-
-class QuietApp(RepaintingApp):
-    """An app that keeps the exception that ended it, for its runner to report.
-
-    Textual would print the traceback with all local variables, which may include tokens.
-    """
-
-    crash: BaseException | None = None
-
-    def work_failed(self, error: Exception) -> None:
-        """Called for an exception in a worker; the app goes on."""
-
-    def _handle_exception(self, error: Exception) -> None:
-        if isinstance(error, WorkerFailed) and isinstance(error.error, Exception):
-            self.work_failed(error.error)
-            return
-        self.crash = self.crash or error
-        super()._handle_exception(error)
-        self._exit_renderables.clear()  # from an error with its own rendering
-
-    def _fatal_error(self) -> None:
-        self.bell()
-        self._close_messages_no_wait()
 
 
 class WholeScreen(Screen[None]):

@@ -33,11 +33,10 @@ from ktui.tui.intake import Intake
 from ktui.tui.keys.hints import usable, written
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
+from ktui.tui.memory import RecentNames, TableMemory
 from ktui.tui.preferences import DEFAULTS, Preferences
-from ktui.tui.prompt.history import RecentNames
 from ktui.tui.replay.recording import ActiveRecording
 from ktui.tui.source import Link, TelemetrySource
-from ktui.tui.table.memory import TableMemory
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient

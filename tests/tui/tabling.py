@@ -12,10 +12,9 @@ from textual.containers import Container
 from ktui.core.table.columns import Column
 from ktui.tui.keys import bindings as keys
 from ktui.tui.looks import themes
-from ktui.tui.prompt.history import LineHistory
+from ktui.tui.memory import ColumnChoices, LineHistory, TableMemory
 from ktui.tui.prompt.prompt import Prompt, Suggestions
 from ktui.tui.screen_bases.table_screen import TableScreen
-from ktui.tui.table.memory import ColumnChoices, TableMemory
 from ktui.tui.table.vtable import VTable
 
 

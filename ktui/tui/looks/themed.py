@@ -20,7 +20,7 @@ from textual.filter import LineFilter
 from textual.theme import Theme
 from textual.widget import Widget
 
-from ktui.tui.compat import QuietApp
+from ktui.tui.compat import SafeApp
 from ktui.tui.looks import themes
 from ktui.tui.looks.looks import Looks
 from ktui.tui.preferences import Preferences
@@ -299,7 +299,7 @@ class KeptStylesheet(Stylesheet):
         return _memory.path(above, node)
 
 
-class ThemedApp(QuietApp):
+class ThemedApp(SafeApp):
     """An app with ktui's themes and the user's; it notifies of those it cannot use."""
 
     _themes: dict[str, Theme] | None = None  # what `available_themes` returned

@@ -3,7 +3,6 @@
 A file has the keys of `textual.theme.Theme` and, below `[variables]`, ktui's own colours. What a file
 does not set comes from the theme named by `inherits`, or else from the dark one (the light one where
 `dark = false`). An invalid file is reported and skipped.
-A file that cannot be used is reported and skipped, never fatal.
 """
 
 from __future__ import annotations

@@ -101,10 +101,8 @@ def _of_request(reference: RequestRef, state: State) -> Iterator[Reference]:
 def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
     match reference:
         case RequestRef(number):
-            known = number in state.requests
-            return [RelatedPlace("r", "its request", f"Requests, {number}", Place("requests", reference))][
-                : int(known)
-            ]
+            found = RelatedPlace("r", "its request", f"Requests, {number}", Place("requests", reference))
+            return [found] if number in state.requests else []
         case WatcherRef(number):
             return [RelatedPlace("w", "the watcher", f"Watches, {number}", Place("watches", reference))]
         case Object():

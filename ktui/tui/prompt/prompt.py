@@ -22,7 +22,7 @@ from textual.widgets import Input, Static
 
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
-from ktui.tui.prompt.history import LineHistory
+from ktui.tui.memory import LineHistory
 from ktui.tui.widgets.lines import line, lines, pad
 
 _TEXT = 34  # minimal cells for suggested lines

@@ -22,8 +22,13 @@ from ktui.tui.widgets.lines import Runs
 Row = TypeVar("Row")
 
 
-class GridView(CursorView[Row]):
-    """Paints the rows of a CursorView in columns below a header.
+STEP = 0.004  # seconds of arranging before other work has its turn
+REST = 0.012  # seconds for other work between two steps while no user waits
+BREATH = 0.004  # the same while a user waits
+
+
+class ArrangedView(CursorView[Row]):
+    """Rows in columns below a header, filtered and sorted by an Arranger.
 
     It chooses the columns that fit, and the text that is copied.
     """
@@ -37,7 +42,7 @@ class GridView(CursorView[Row]):
         "vtable--empty",
     }
     DEFAULT_CSS = """
-    GridView {
+    ArrangedView {
         height: 1fr;
         overflow-x: hidden;
         overflow-y: scroll;
@@ -60,6 +65,9 @@ class GridView(CursorView[Row]):
         self.sort_by: SortBy = ()
         self.painter: Painter[Row] = Painter(self)
         self._footer: Runs = ()
+        self.filter: Filter[Row] = Filter("")
+        self._arranger: Arranger[Row] = Arranger()
+        self._next_step: Timer | None = None
 
     def show_footer(self, text: Runs) -> None:
         """Show a line below the rows; without text there is no such line."""
@@ -146,21 +154,6 @@ class GridView(CursorView[Row]):
                 return column.copied(self.row)
         column = min(self.columns, key=lambda each: (not each.flex, each.priority, -each.flex))
         return str(column.read(self.row))
-
-
-STEP = 0.004  # seconds of arranging before other work has its turn
-REST = 0.012  # seconds for other work between two steps while no user waits
-BREATH = 0.004  # the same while a user waits
-
-
-class ArrangedView(GridView[Row]):
-    """A GridView whose rows an Arranger filters and sorts."""
-
-    def __init__(self, columns: Sequence[Column[Row]], **named: Any) -> None:
-        super().__init__(columns, **named)
-        self.filter: Filter[Row] = Filter("")
-        self._arranger: Arranger[Row] = Arranger()
-        self._next_step: Timer | None = None
 
     def _mark(self) -> None:
         """Called when the text in the table's frame may have changed."""

@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
-from rich.style import Style as RichStyle
 from textual.cache import LRUCache
 from textual.strip import Strip
 from textual.widget import Widget
@@ -17,27 +16,6 @@ from textual.widget import Widget
 from ktui.core.format import safe
 from ktui.core.table.columns import GAP, Column, Fitted, fit, runs
 from ktui.tui.widgets.lines import Runs
-
-
-class Ink:
-    """Turns style names such as `bold $route-cache` into Rich styles, once per theme."""
-
-    def __init__(self, widget: Widget) -> None:
-        self._widget = widget
-        self._styles: dict[str, RichStyle] = {}
-
-    def __call__(self, name: str) -> RichStyle:
-        style = self._styles.get(name)
-        if style is None:
-            parsed = self._widget.app.stylesheet.parse_style(name) if name else None
-            style = parsed.rich_style if parsed is not None else RichStyle.null()
-            self._styles[name] = style
-        return style
-
-    def forget(self) -> None:
-        """Drop the cached styles, after a change of theme."""
-        self._styles.clear()
-
 
 Row = TypeVar("Row")
 SortBy = tuple[tuple[str, bool], ...]  # (column id, descending), first key first
@@ -53,7 +31,16 @@ class Painter(Generic[Row]):
         self.strips: LRUCache[tuple[Hashable, ...], tuple[Row, Strip]] = LRUCache(MOST_STRIPS)
         self._header: tuple[tuple[SortBy, int], Strip] | None = None
         self._style = widget.get_component_rich_style
-        self._ink = Ink(widget)
+        self._widget = widget
+        self._inks: dict[str, Style] = {}
+
+    def _ink(self, name: str) -> Style:
+        """Return the style of a name such as `bold $route-cache`, parsed once per theme."""
+        style = self._inks.get(name)
+        if style is None:
+            parsed = self._widget.app.stylesheet.parse_style(name) if name else None
+            style = self._inks[name] = parsed.rich_style if parsed is not None else Style.null()
+        return style
 
     def fit(self, columns: Sequence[Column[Row]], width: int) -> None:
         # Leave a blank before the scrollbar, unless that would cost a column.
@@ -62,7 +49,7 @@ class Painter(Generic[Row]):
         self.forget_strips()
 
     def forget_styles(self) -> None:
-        self._ink.forget()
+        self._inks.clear()
         self.forget_strips()
 
     def forget_strips(self) -> None:

@@ -199,5 +199,4 @@ class CursorView(ScrollView, Generic[Row]):
     def on_focus(self) -> None:
         self.refresh()
 
-    def on_blur(self) -> None:
-        self.refresh()
+    on_blur = on_focus

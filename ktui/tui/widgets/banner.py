@@ -81,32 +81,28 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
     if state.health is not None and not state.health.ok:
         return _etcd_down(state.health.detail or "no reason given", width), "etcd"
     if no_writes := (state.health.alarm if state.health is not None else "") or state.no_space:
-        return (
-            line(
-                ("etcd rejects writes", "bold $warning"),
-                (f": {no_writes}", "$foreground"),
-                (" — reads continue", "$ink-muted"),
-            ),
-            "etcd",
-        )
+        return _sentence("etcd rejects writes", f": {no_writes}", " — reads continue"), "etcd"
     if state.stale:
         return _stale(state.stale_caches), "etcd"
     if state.rewind is not None and state.now - state.rewind.at < REWIND_SECONDS:
         return _rewound(state.rewind), "etcd"
     if state.task_failures:
-        return line(
-            ("a bug in the server", "bold $warning"),
-            (f": {'; '.join(state.task_failures)}", "$foreground"),
-            (" — its log has the details", "$ink-muted"),
-        ), "server"
+        failures = "; ".join(state.task_failures)
+        return _sentence("a bug in the server", f": {failures}", " — its log has the details"), "server"
     if state.live.problem:
         return _not_scraped(state.live), "server"
     if state.server is not None and state.server.filling:
         return _filling(state.server.filling, width), "starting"
     if state.server is not None and state.server.warnings:
-        phrase = "; ".join(state.server.warnings)
-        return line(("careful", "bold $warning"), (f": {phrase}", "$foreground")), "source"
+        return _sentence("careful", f": {'; '.join(state.server.warnings)}"), "source"
     return Content(""), ""
+
+
+def _sentence(
+    what: str, why: str, then: str = "", loud: str = "$warning", style: str = "$ink-muted"
+) -> Content:
+    """Return a text of three parts: what is wrong, why or since when, and what it means or what to do."""
+    return line((what, f"bold {loud}"), (why, "$foreground"), (then, style))
 
 
 def _etcd_down(detail: str, width: int) -> Content:
@@ -115,9 +111,7 @@ def _etcd_down(detail: str, width: int) -> Content:
     on = " — reads from the watch caches continue, everything else waits"
     texts = [detail, summary, *(f"{summary[:count]}…" for count in range(len(summary) - 1, 0, -8)), "…"]
     for text in texts:
-        phrase = line(
-            ("etcd does not answer", "bold $warning"), (f": {text}", "$foreground"), (on, "$ink-muted")
-        )
+        phrase = _sentence("etcd does not answer", f": {text}", on)
         if _height(phrase, width) <= MOST_LINES:
             break
     return phrase
@@ -134,20 +128,13 @@ def _rewound(rewind: Rewind) -> Content:
         why = f" at {when}: it was emptied or restored from a backup"
     else:  # a higher revision with another history: a different cluster
         what, why = f"another etcd cluster answers, at revision {after}", f" since {when}, before at {before}"
-    return line(
-        (what, "bold $warning"),
-        (why, "$foreground"),
-        (" — controllers and kubelets may cache objects that no longer exist: restart them", "$ink-muted"),
-    )
+    stale = " — controllers and kubelets may cache objects that no longer exist: restart them"
+    return _sentence(what, why, stale)
 
 
 def _not_scraped(live: LiveState) -> Content:
     every = f" every {duration(live.status.interval)}" if live.status is not None else ""
-    return line(
-        ("no new figures", "bold $error"),
-        (f": {live.problem}", "$foreground"),
-        (f" — tried again{every}", "$ink-muted"),
-    )
+    return _sentence("no new figures", f": {live.problem}", f" — tried again{every}", "$error")
 
 
 def _filling(progress: str, width: int) -> Content:
@@ -161,11 +148,9 @@ def _stale(rows: Sequence[CacheRow]) -> Content:
     names = ", ".join(row.resource for row in rows[:NAMED_CACHES])
     more = f" and {len(rows) - NAMED_CACHES} more" if len(rows) > NAMED_CACHES else ""
     since = clock_time(rows[0].cache.stale_since)
-    return line(
-        (f"{many(len(rows), 'watch cache')} stale", "bold $warning"),
-        (f": {names}{more}, no word from etcd since {since}", "$foreground"),
-        (" — reads at resourceVersion=0 may be old", "$ink-muted"),
-    )
+    why = f": {names}{more}, no word from etcd since {since}"
+    caches = many(len(rows), "watch cache")
+    return _sentence(f"{caches} stale", why, " — reads at resourceVersion=0 may be old")
 
 
 def is_stale(state: State, link: Link) -> bool:
@@ -180,11 +165,8 @@ def _quit_hint() -> str:
 def _silent(link: Link) -> Content:
     again = "connect again" if link.retries else "restart it"
     help_ = f"press {key_of('restart')} to {again}" if link.restartable else _quit_hint()
-    return line(
-        ("the server does not answer", "bold $error"),
-        (f": {link.detail}, it may be overloaded or frozen ", "$foreground"),
-        (f"— wait, or {help_}", "bold $ink-strong"),
-    )
+    why = f": {link.detail}, it may be overloaded or frozen "
+    return _sentence("the server does not answer", why, f"— wait, or {help_}", "$error", "bold $ink-strong")
 
 
 def _stopped(link: Link, *, reached: bool) -> Content:
@@ -198,8 +180,5 @@ def _stopped(link: Link, *, reached: bool) -> Content:
     else:
         again = "to restart it" if reached else "to try again"
         help_ = f"press {key_of('restart')} {again}" if link.restartable else _quit_hint()
-    return line(
-        (what, "bold $error"),
-        (f": {link.detail or 'the connection was closed'} ", "$foreground"),
-        (f"— {help_}", "bold $ink-strong"),
-    )
+    why = f": {link.detail or 'the connection was closed'} "
+    return _sentence(what, why, f"— {help_}", "$error", "bold $ink-strong")

@@ -10,8 +10,8 @@ from ktui.config import lists
 from ktui.config.document import Config
 from ktui.config.lists import place_of
 from ktui.tui.keys.keymap import check_keymap, scopes
+from ktui.tui.memory import ColumnChoices
 from ktui.tui.table.column_ids import COLUMNS, check_columns
-from ktui.tui.table.memory import ColumnChoices
 
 from .conftest import Write
 

@@ -76,8 +76,7 @@ def test_no_class_of_ours_takes_a_private_name_of_textuals() -> None:
     assert len(ours) > 60
     assert taken == {
         "KeptStylesheet": {"_parse_cache"},
-        "QuietApp": {"_fatal_error", "_handle_exception"},
-        "SafeApp": {"_display"},
+        "SafeApp": {"_display", "_fatal_error", "_handle_exception"},
         "WholeScreen": {"_compositor_refresh"},
     }
 

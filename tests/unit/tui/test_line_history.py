@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ktui.tui.prompt.history import KEPT, LineHistory
+from ktui.tui.memory import KEPT, LineHistory
 
 
 def test_lines_come_back_in_another_run(tmp_path: Path) -> None:
