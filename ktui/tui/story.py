@@ -72,44 +72,20 @@ async def _followed(app: Dashboard, version: str) -> None:
 
 
 STEPS: Sequence[StoryStep] = (
-    _compare(
-        "A LIST without resourceVersion asks etcd for the newest revision first; resourceVersion=0 takes the "
-        "cache as it is",
-        "",
-        "?resourceVersion=0",
-        "rv=0",
-    ),
-    _compare(
-        "A label selector filters after the read: fewer objects are sent, as many are scanned",
-        "?resourceVersion=0",
-        "?resourceVersion=0&labelSelector=tier%3Dbackend",
-        "with selector",
-    ),
-    _compare(
-        "limit is ignored at resourceVersion=0: everything comes at once",
-        "?limit=500",
-        "?limit=500&resourceVersion=0",
-        "limit at rv=0",
-    ),
-    _compare(
-        "Pages make each response small; all pages together read no less, and take more requests",
-        "",
-        "?limit=500",
-        "pages of 500",
-    ),
-    StoryStep(
-        "The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches live",
-        _two_versions,
-    ),
-    _compare(
-        "A cache of objects that rarely change is behind etcd (3 shows how far): a LIST without "
-        "resourceVersion waits until it has caught up, resourceVersion=0 does not",
-        "",
-        "?resourceVersion=0",
-        "not waiting",
-        SERVICES,
-    ),
-)
+    _compare("A LIST without resourceVersion asks etcd for the newest revision first; resourceVersion=0 "
+             "takes the cache as it is", "", "?resourceVersion=0", "rv=0"),
+    _compare("A label selector filters after the read: fewer objects are sent, as many are scanned",
+             "?resourceVersion=0", "?resourceVersion=0&labelSelector=tier%3Dbackend", "with selector"),
+    _compare("limit is ignored at resourceVersion=0: everything comes at once",
+             "?limit=500", "?limit=500&resourceVersion=0", "limit at rv=0"),
+    _compare("Pages make each response small; all pages together read no less, and take more requests",
+             "", "?limit=500", "pages of 500"),
+    StoryStep("The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches "
+              "live", _two_versions),
+    _compare("A cache of objects that rarely change is behind etcd (3 shows how far): a LIST without "
+             "resourceVersion waits until it has caught up, resourceVersion=0 does not",
+             "", "?resourceVersion=0", "not waiting", SERVICES),
+)  # fmt: skip
 
 
 class Story:

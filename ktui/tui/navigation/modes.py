@@ -54,34 +54,19 @@ MODES = (
          ("matrix", "explain")),
 )  # fmt: skip
 
-FLOW = Mode(
-    7,
-    "flow",
-    "Flow control",
-    "priority levels: seats, queues and the requests in them",
-    "live:LiveFlowControl",
-    ("apf", "levels"),
-)
+FLOW = Mode(7, "flow", "Flow control", "priority levels: seats, queues and the requests in them",
+            "live:LiveFlowControl", ("apf", "levels"))  # fmt: skip
 # Flow control of ktui's own server, from its telemetry; opened by name.
 OWN_FLOW = replace(FLOW, number=0, factory="live:FlowControlScreen")
 # Over a kube-apiserver whose metrics are read: the same places with other screens. Flow control replaces
 # Workloads, which run against ktui's own server.
-_OVER_METRICS = {
-    "overview": "LiveOverview",
-    "requests": "LiveRequests",
-    "cache": "LiveCaches",
-    "etcd": "LiveEtcd",
-    "watches": "LiveWatches",
-    "versions": "LiveVersions",
-}
+_OVER_METRICS = {"overview": "LiveOverview", "requests": "LiveRequests", "cache": "LiveCaches",
+                 "etcd": "LiveEtcd", "watches": "LiveWatches", "versions": "LiveVersions"}  # fmt: skip
 LIVE_MODES = (
-    *(
-        replace(mode, factory=f"live:{_OVER_METRICS[mode.name]}") if mode.name in _OVER_METRICS else mode
-        for mode in MODES
-        if mode.number != FLOW.number
-    ),
+    *(replace(mode, factory=f"live:{_OVER_METRICS[mode.name]}") if mode.name in _OVER_METRICS else mode
+      for mode in MODES if mode.number != FLOW.number),
     FLOW,
-)
+)  # fmt: skip
 
 
 def find_mode(word: str) -> Mode | None:

@@ -68,13 +68,18 @@ class TypingHelp:
         self._table.app.push_screen(FilterHelpScreen(self._table))
 
 
+_SHOWN = 60  # characters of the copied text that the notice shows
+Copies = Sequence[tuple[str, str]]  # (what it is, text)
+
+
 class FilteringScreen(WholeScreen):
-    """`/` filters the active table."""
+    """`/` filters the active table, `c` copies, `e` and `E` export."""
 
     _prompt_for: VTable[Any] | None = None  # the table whose filter is being typed
     _searched: LineView | None = None  # the text that is being searched
     _filter_serial = 0  # serial of the carried filter that was last applied here
     _paused = False  # whether the frames show the dashboard as paused
+    _copied: tuple[Any, int] = (None, 0)  # the first of the last `copies`, and the index of the copied one
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,15 +218,7 @@ class FilteringScreen(WholeScreen):
         if table is self._prompt_for:
             self.query_one(Prompt).refresh_hint()
 
-
-_SHOWN = 60  # characters of the copied text that the notice shows
-Copies = Sequence[tuple[str, str]]  # (what it is, text)
-
-
-class ExportingScreen(FilteringScreen):
-    """`c` copies, `e` and `E` export."""
-
-    _copied: tuple[Any, int] = (None, 0)  # the first of the last `copies`, and the index of the copied one
+    # Copying and exporting.
 
     def copies(self) -> Copies:
         """Return the texts that `c` copies in turn; the row's raw values come last."""

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 from textual.widget import Widget
 
-from ktui.tui.screen_bases.filtering import ExportingScreen
+from ktui.tui.screen_bases.filtering import FilteringScreen
 from ktui.tui.table.vtable import VTable
 
 
-class TableScreen(ExportingScreen):
+class TableScreen(FilteringScreen):
     """A screen with tables and a Prompt: filter, sort, hold, choose columns, copy, export."""
 
     MODE: ClassVar[str] = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from textual.geometry import Size
@@ -25,14 +26,13 @@ class OnDemandTable(VTable[Row]):
     read_all: Callable[[], Awaitable[Sequence[Any]]] | None = None
     sorted_by_owner = False
 
+    @dataclass
     class Wanted(Message):
         """Rows `first` to `last` (inclusive) are in view or on the next page."""
 
-        def __init__(self, table: OnDemandTable[Any], first: int, last: int) -> None:
-            super().__init__()
-            self.table = table
-            self.first = first
-            self.last = last
+        table: OnDemandTable[Any]
+        first: int
+        last: int
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -53,14 +53,13 @@ class OnDemandTable(VTable[Row]):
 
     # Sorting.
 
+    @dataclass
     class Sorted(Message):
         """The owner is to sort the rows by `column`; "" is their original order."""
 
-        def __init__(self, table: OnDemandTable[Any], column: str, descending: bool) -> None:
-            super().__init__()
-            self.table = table
-            self.column = column
-            self.descending = descending
+        table: OnDemandTable[Any]
+        column: str
+        descending: bool
 
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
         """Sort by one column; without `descending`, again by the same column reverses the order."""
@@ -96,13 +95,12 @@ class PagedTable(OnDemandTable[Row]):
 
     sorted_by_owner = True
 
+    @dataclass
     class Filtered(Message):
         """The owner is to apply another filter text."""
 
-        def __init__(self, table: PagedTable[Any], text: str) -> None:
-            super().__init__()
-            self.table = table
-            self.text = text
+        table: PagedTable[Any]
+        text: str
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
