@@ -49,7 +49,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def script(shell: str) -> str:
-    """Return the completion script for a shell."""
     import shtab  # start-up time
 
     from ktui.cli.main import whole_parser
@@ -64,7 +63,6 @@ def script(shell: str) -> str:
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
-    """Yield the parsers of all commands and subcommands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():

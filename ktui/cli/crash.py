@@ -25,7 +25,6 @@ MOST_LETTERS = 300  # of an error's message
 
 
 def report(error: BaseException) -> int:
-    """Print the error and the file with its traceback; return the exit status."""
     lines = [f"crashed (a bug in ktui): {_words(error)}", *_origin(error)]
     try:
         lines.append(f"the traceback is in {note(error)}")

@@ -230,7 +230,6 @@ def _add_sources(
 
 
 async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
-    """Run until the user quits, or the screenshot is taken."""
     if not args.screenshot:
         status = await app.run_async(mouse=args.mouse) or OK
         if app.interrupted:

@@ -67,20 +67,14 @@ def _explain(
         snapshot=args.cache_snapshot,
     )
     pattern = AccessPattern(
-        repeated_every=args.repeated_every,
-        agents=args.agents,
-        together=args.agents > 1,
-        keeps_part=args.keeps_part,
-        informer=args.informer,
-        node=args.node,
-        account=args.account,
+        repeated_every=args.repeated_every, agents=args.agents, together=args.agents > 1,
+        keeps_part=args.keeps_part, informer=args.informer, node=args.node, account=args.account,
         accept=args.accept,
-    )
+    )  # fmt: skip
     return explain(request, state, behaviour, warnings, pattern, _level(request, args, behaviour))
 
 
 def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
-    """Return the priority level of `--account`; None without one."""
     if not args.account:
         return None
     groups = [group for group in args.group.split(",") if group]
@@ -159,19 +153,16 @@ def _letter(plan: Plan, colour: bool) -> str:
 def _rows(e: Explanation, width: int) -> Iterator[str]:
     d = e.plan
     rows = [
-        ("request", f"{e.request.verb.upper()} {escaped(e.request.url)}"),
-        ("version", _version(e)),
+        ("request", f"{e.request.verb.upper()} {escaped(e.request.url)}"), ("version", _version(e)),
         ("error", _error_text(d)),
         ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
-        ("consistency", d.consistency or ""),
-        ("list's RV", d.list_revision or ""),
+        ("consistency", d.consistency or ""), ("list's RV", d.list_revision or ""),
         ("wait", sentences.wait(d) if d.wait is not Wait.NONE else ""),
         ("etcd reads", sentences.etcd_reads(d) or ("none" if d.error is None else "")),
         ("memory", sentences.etcd_memory(d) if e.behaviour.enabled("EtcdRangeStream") else ""),
-        ("fallback", sentences.fallback(d) or ""),
-        ("seats", _seats(e)),
+        ("fallback", sentences.fallback(d) or ""), ("seats", _seats(e)),
         ("events", "the server asks for the initial events itself" if d.initial_events_defaulted else ""),
-    ]
+    ]  # fmt: skip
     for label, value in rows:
         if value:
             first, *rest = textwrap.wrap(value, width - 16) or [""]
@@ -298,10 +289,6 @@ def span(run: Sequence[Explanation]) -> str:
 
 def _wrapped(text: str, width: int, indent: str, hanging: str | None = None) -> list[str]:
     return textwrap.wrap(
-        text,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent if hanging is None else hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        text, width, initial_indent=indent, subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip

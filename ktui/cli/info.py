@@ -40,14 +40,11 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     config = configured.config
     return {
         "versions": versions(args.etcd_binary or ""),
-        "places": places(config.file.path, args.log_file or ""),
-        "limits": limits(),
-        "terminal": terminal(),
+        "places": places(config.file.path, args.log_file or ""), "limits": limits(), "terminal": terminal(),
         "context": configured.chosen.context.name if configured.chosen else "",
-        "contexts": contexts(config),
-        "settings": settings(args),
+        "contexts": contexts(config), "settings": settings(args),
         "warnings": [*config.warnings, *strange_variables(os.environ), *problems_of(config)],
-    }
+    }  # fmt: skip
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
@@ -75,7 +72,6 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Yield lines with aligned columns."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))] if rows else []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]

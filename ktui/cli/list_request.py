@@ -53,7 +53,6 @@ class Listing:
         return self.runs.measured
 
     def document(self) -> dict[str, Any]:
-        """Return the JSON object of `ktui list --json`."""
         return {**self.runs.document(), "cheaper": [self._variant(variant) for variant in self.cheaper]}
 
     def _variant(self, variant: TriedVariant) -> dict[str, Any]:
@@ -105,16 +104,12 @@ def _cheaper(predicted: Prediction, request: ApiRequest) -> list[TriedVariant]:
     whole = request.all_pages or not _limited(request.path)
     return [
         TriedVariant(
-            advice.id,
-            advice.path,
-            advice.why,
-            advice.plan.source.route,
-            all_pages=whole and _limited(advice.path),
-            accept=dict(advice.headers).get("Accept", ""),
+            advice.id, advice.path, advice.why, advice.plan.source.route,
+            all_pages=whole and _limited(advice.path), accept=dict(advice.headers).get("Accept", ""),
         )
         for advice in predicted.explanation.advice
         if advice.tryable
-    ]
+    ]  # fmt: skip
 
 
 def _limited(path: str) -> bool:

@@ -93,12 +93,10 @@ def report_log_problem() -> None:
 
 
 def hide(*secrets: str) -> None:
-    """Remove `secrets` from all further lines."""
     _hidden.update(secret for secret in secrets if len(secret) > 3)
 
 
 def without_secrets(text: str) -> str:
-    """Return `text` without passwords and tokens."""
     for secret in _hidden:
         text = text.replace(secret, "***")
     return re.sub(_SECRETS, r"\1***", re.sub(_PASSWORD_OF_URL, r"\1***", text))

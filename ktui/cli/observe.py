@@ -121,7 +121,6 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def observe_traces(args: argparse.Namespace) -> int:
-    """Listen for `--for` seconds, print the report and return the exit status."""
     receiver = listen(args)
     warn(f"listening for OTLP on ports {receiver.grpc_port} (gRPC) and {receiver.http_port} (HTTP)")
     try:

@@ -23,14 +23,12 @@ def emit(text: str = "", *, coloured: bool = False, flush: bool = False) -> None
 
 
 def emit_json(document: Any, *, indent: int | None = None) -> None:
-    """Print a document as JSON on standard output."""
     import json  # start-up time
 
     emit_json_text(json.dumps(document, indent=indent, ensure_ascii=False))
 
 
 def emit_json_text(text: str, *, flush: bool = False) -> None:
-    """Print JSON text on standard output."""
     _write(sys.stdout, json_escaped(text) + "\n", flush=flush)
 
 

@@ -142,18 +142,12 @@ def summarise(path: Path) -> Summary:
         if not types:
             raise RecordingError(f"{path} has no telemetry events")
         return Summary(
-            file=str(path),
-            bytes=reader.stored,
-            unpacked_bytes=reader.size,
-            began=timeline.began,
-            ended=timeline.now,
-            events=types.total(),
-            by_type=dict(types.most_common()),
-            skipped=skipped,
+            file=str(path), bytes=reader.stored, unpacked_bytes=reader.size, began=timeline.began,
+            ended=timeline.now, events=types.total(), by_type=dict(types.most_common()), skipped=skipped,
             servers=servers,
             marks=[Mark(item.at - timeline.began, item.text, item.own) for item in sorted(marks, key=_time)],
             warning=reader.warning,
-        )
+        )  # fmt: skip
 
 
 def _time(marker: object) -> float:
@@ -172,7 +166,6 @@ def _is_new(servers: list[ServerInfo], event: ServerInfo) -> bool:
 
 
 def as_text(summary: Summary) -> str:
-    """Return the summary as text, one fact per line."""
     packed = summary.bytes != summary.unpacked_bytes
     sizes = f"{long_bytes(summary.bytes)}" + (
         f", {long_bytes(summary.unpacked_bytes)} unpacked" if packed else ""

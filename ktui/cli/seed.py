@@ -179,7 +179,6 @@ async def _seed_with_progress(
     reporters: Sequence[SeedReporter | ServerSeedReporter],
     clients_may_start: Callable[[], None],
 ) -> None:
-    """Create the objects and report the progress."""
     progress = SeedProgress()
 
     def report(now: SeedProgress) -> None:

@@ -205,17 +205,10 @@ def resource_of(item: Create) -> Resource:
     if builtin is not None:
         return builtin
     return Resource(
-        info.group,
-        info.version,
-        info.resource,
-        item.body["kind"],
-        singular="",
-        namespaced=bool(info.namespace),
-        prefix=f"{info.group}/{info.resource}/",
-        storage_version=info.group_version,
-        encoding="json",
-        custom=True,
-    )
+        info.group, info.version, info.resource, item.body["kind"], singular="",
+        namespaced=bool(info.namespace), prefix=f"{info.group}/{info.resource}/",
+        storage_version=info.group_version, encoding="json", custom=True,
+    )  # fmt: skip
 
 
 def key_of(item: Create, resource: Resource) -> bytes:

@@ -47,7 +47,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _event_loop() -> Callable[[], AbstractEventLoop] | None:
-    """Return uvloop's event loop factory; None without uvloop."""
     try:
         import uvloop  # start-up time
     except ImportError:

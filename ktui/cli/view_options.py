@@ -44,20 +44,14 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
     config = args.configured.config
     tour = _tour_file()
     return Preferences(
-        theme=args.theme or "",
-        symbols=getattr(args, "symbols", None) or "",
-        keymap=config.keys,
-        columns=config.columns,
-        kube_context=kube_context,
-        story=getattr(args, "story", False),
+        theme=args.theme or "", symbols=getattr(args, "symbols", None) or "", keymap=config.keys,
+        columns=config.columns, kube_context=kube_context, story=getattr(args, "story", False),
         tour_is_new=not getattr(args, "screenshot", None) and not tour.exists(),
-        remember_tour=lambda: _remember(tour),
-        mistakes=lambda: problems_of(config),
-    )
+        remember_tour=lambda: _remember(tour), mistakes=lambda: problems_of(config),
+    )  # fmt: skip
 
 
 def _tour_file() -> Path:
-    """Return the file that exists once the tour was taken or dismissed."""
     from ktui.client.running import state_home  # start-up time
 
     return state_home() / "tour"

@@ -113,7 +113,6 @@ class BrowserSession(AppService):
 
 
 def _send(process: Process, number: signal.Signals) -> None:
-    """Send a signal to the process and its children."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)

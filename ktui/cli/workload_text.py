@@ -48,18 +48,12 @@ def print_knobs(workload: Workload) -> None:
 
 
 def described(workloads: Iterable[Workload]) -> list[dict[str, Any]]:
-    """Return the workloads with their knobs as JSON objects."""
     return [
         {
-            "name": workload.name,
-            "about": workload.sentence,
-            "writes": workload.writes,
+            "name": workload.name, "about": workload.sentence, "writes": workload.writes,
             "knobs": [
                 {
-                    "name": knob.name,
-                    "default": knob.default,
-                    "unit": knob.unit,
-                    "about": knob.about,
+                    "name": knob.name, "default": knob.default, "unit": knob.unit, "about": knob.about,
                     "choices": list(knob.choices),
                     "bounds": None if isinstance(knob.default, str | bool) else [knob.least, knob.most],
                 }
@@ -68,7 +62,7 @@ def described(workloads: Iterable[Workload]) -> list[dict[str, Any]]:
             "fixes": [{"title": fix.title, "settings": list(fix.settings)} for fix in workload.fixes],
         }
         for workload in workloads
-    ]
+    ]  # fmt: skip
 
 
 def print_summary(summary: dict[str, Any]) -> None:
@@ -110,19 +104,14 @@ def _phases(summary: dict[str, Any], width: int) -> Table:
 def _cells(name: str, figures: dict[str, Any]) -> list[str]:
     amplification = figures["amplification"]
     return [
-        name,
-        f"{figures['seconds']:.1f}",
-        integer(figures["requests"]),
+        name, f"{figures['seconds']:.1f}", integer(figures["requests"]),
         figure(figures["requests_per_second"]),
         " ".join(f"{_letter(route)} {integer(count)}" for route, count in figures["routes"].items()),
-        figure(figures["etcd_rpcs_per_second"]),
-        long_bytes(figures["etcd_bytes_per_second"]),
-        integer(figures["etcd_keys"]),
-        "–" if amplification is None else times(amplification),
-        *(milliseconds(value) for value in figures["ms"].values()),
-        integer(figures["rejected"]),
+        figure(figures["etcd_rpcs_per_second"]), long_bytes(figures["etcd_bytes_per_second"]),
+        integer(figures["etcd_keys"]), "–" if amplification is None else times(amplification),
+        *(milliseconds(value) for value in figures["ms"].values()), integer(figures["rejected"]),
         integer(figures["failed"]),
-    ]
+    ]  # fmt: skip
 
 
 def _letter(route: str) -> str:

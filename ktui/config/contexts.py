@@ -29,37 +29,28 @@ class ContextKey(Struct, frozen=True):
 
 
 SOURCES = ("etcd", "snapshot", "attach", "prometheus")
-_PROMETHEUS = ("prometheus",)
 _KUBE = ("kubeconfig", "kube-context")
+# (names, type, sources that they apply to, whether they are secret)
+_KEYS: tuple[tuple[str, ValueType, tuple[str, ...], bool], ...] = (
+    ("etcd", NAMES, (), False),
+    ("snapshot kubeconfig follow-audit", PATH, (), False),
+    ("attach kube-context prometheus theme", TEXT, (), False),
+    ("cacert cert key", PATH, ("etcd",), False),
+    ("server-name", TEXT, ("etcd",), False),
+    ("user", TEXT, _ETCD, True),
+    ("etcd-prefix", TEXT, _ETCD, False),
+    ("allow-writes assume-watch-progress check-consistency", SWITCH, _ETCD, False),
+    ("kube-version", VERSION, _ETCD, False),
+    ("feature-gates", GATES, _ETCD, False),
+    ("warm", NAMES, _ETCD, False),
+    ("token", TEXT, ("attach",), True),
+    ("server-ca", PATH, ("attach",), False),
+    ("prometheus-token prometheus-user prometheus-header", TEXT, ("prometheus",), True),
+)
 ENTRIES: Mapping[str, ContextKey] = {
-    entry.name: entry
-    for entry in (
-        ContextKey("etcd", NAMES),
-        ContextKey("snapshot", PATH),
-        ContextKey("attach", TEXT),
-        ContextKey("kubeconfig", PATH),
-        ContextKey("kube-context", TEXT),
-        ContextKey("follow-audit", PATH),
-        ContextKey("cacert", PATH, ("etcd",)),
-        ContextKey("cert", PATH, ("etcd",)),
-        ContextKey("key", PATH, ("etcd",)),
-        ContextKey("server-name", TEXT, ("etcd",)),
-        ContextKey("user", TEXT, _ETCD, secret=True),
-        ContextKey("etcd-prefix", TEXT, _ETCD),
-        ContextKey("allow-writes", SWITCH, _ETCD),
-        ContextKey("assume-watch-progress", SWITCH, _ETCD),
-        ContextKey("check-consistency", SWITCH, _ETCD),
-        ContextKey("kube-version", VERSION, _ETCD),
-        ContextKey("feature-gates", GATES, _ETCD),
-        ContextKey("warm", NAMES, _ETCD),
-        ContextKey("token", TEXT, ("attach",), secret=True),
-        ContextKey("server-ca", PATH, ("attach",)),
-        ContextKey("prometheus", TEXT),
-        ContextKey("prometheus-token", TEXT, _PROMETHEUS, secret=True),
-        ContextKey("prometheus-user", TEXT, _PROMETHEUS, secret=True),
-        ContextKey("prometheus-header", TEXT, _PROMETHEUS, secret=True),
-        ContextKey("theme", TEXT),
-    )
+    name: ContextKey(name, kind, sources, secret)
+    for names, kind, sources, secret in _KEYS
+    for name in names.split()
 }
 
 
@@ -76,7 +67,6 @@ class Context(Struct, frozen=True):
 
     @property
     def kube(self) -> bool:
-        """True if the context selects a kube-apiserver."""
         return "kubeconfig" in self.values or "kube_context" in self.values
 
     @property

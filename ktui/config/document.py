@@ -49,14 +49,9 @@ def read_config(path: Path, *, required: bool = False) -> Config:
     values = _values(file)
     contexts = read_contexts(file)
     return Config(
-        file,
-        values,
-        read_keys(file),
-        read_columns(file),
-        contexts,
-        _default_context(file, contexts),
+        file, values, read_keys(file), read_columns(file), contexts, _default_context(file, contexts),
         _warnings(file, values, contexts),
-    )
+    )  # fmt: skip
 
 
 def _kind(file: TomlFile, word: str) -> str:

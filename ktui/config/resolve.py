@@ -88,7 +88,6 @@ def _named(config: Config, environ: Mapping[str, str], flag: str | None) -> tupl
 
 
 def strange_variables(environ: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each unknown KTUI_* variable."""
     known = environment_names()
     return [
         f"{name} means nothing to ktui; {nearest(name, known)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +128,6 @@ VERSION = ValueType('a Kubernetes version, like "1.30"', _version, _version)
 
 
 def choice(*words: str) -> ValueType:
-    """Return the type whose values are one of `words`."""
-
     def one(value: object) -> str:
         if value not in words:
             raise ValueError
@@ -161,7 +159,6 @@ class Setting(Struct, frozen=True):
 
     @property
     def dest(self) -> str:
-        """The attribute of the parsed arguments."""
         return (self.option or self.name).replace("-", "_")
 
     @property
@@ -174,74 +171,51 @@ class Setting(Struct, frozen=True):
         return "_".join(("KTUI", *words)).upper().replace("-", "_")
 
 
-def _of(table: str, commands: tuple[str, ...], *rows: tuple[str, ValueType, str]) -> tuple[Setting, ...]:
-    return tuple(Setting(table, name, kind, commands, about) for name, kind, about in rows)
+def _rows(
+    table: str, commands: tuple[str, ...], *rows: tuple[str, ValueType, str], option: str = ""
+) -> Iterator[Setting]:
+    """Yield settings of one table and the same commands; `option` begins their options' names."""
+    for name, kind, about in rows:
+        yield Setting(table, name, kind, commands, about, option=f"{option}{name}" if option else "")
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("dashboard", "theme", TEXT, (DASHBOARD, "audit"), "colours; `:theme` lists them"),
-    *_of(
-        "dashboard",
-        (DASHBOARD,),
-        ("symbols", choice("braille", "block", "ascii"), "what charts are drawn with"),
-        ("mouse", SWITCH, "whether the mouse does anything"),
-        ("speed", PACE, "pace of a replay"),
-    ),
-    *_of(
-        "server",
-        (*BOTH, "explain", "audit", "ci", "rules"),
-        ("kube-version", VERSION, "whose rules are followed"),
-    ),
-    *_of(
-        "server",
-        (*BOTH, "explain", "audit", "ci"),
-        ("feature-gates", GATES, "feature gates that override the version's defaults"),
-    ),
-    *_of(
-        "server",
-        BOTH,
-        ("warm", NAMES, "caches to fill at start: all, none, or resources"),
-        ("watch-cache", SWITCH, "serve from watch caches"),
-        ("assume-watch-progress", SWITCH, "trust etcd's progress requests"),
-        ("check-consistency", SWITCH, "compare caches with etcd every 5 to 7.5 minutes"),
-        ("etcd-binary", PATH, "the etcd to embed"),
-        ("data-dir", PATH, "where the embedded etcd keeps its data"),
-    ),
-    *_of("server", (SERVE,), ("listen", TEXT, "HOST:PORT of `ktui serve`")),
+    *_rows("dashboard", (DASHBOARD, "audit"), ("theme", TEXT, "colours; `:theme` lists them")),
+    *_rows("dashboard", (DASHBOARD,),
+           ("symbols", choice("braille", "block", "ascii"), "what charts are drawn with"),
+           ("mouse", SWITCH, "whether the mouse does anything"),
+           ("speed", PACE, "pace of a replay")),
+    *_rows("server", (*BOTH, "explain", "audit", "ci", "rules"),
+           ("kube-version", VERSION, "whose rules are followed")),
+    *_rows("server", (*BOTH, "explain", "audit", "ci"),
+           ("feature-gates", GATES, "feature gates that override the version's defaults")),
+    *_rows("server", BOTH,
+           ("warm", NAMES, "caches to fill at start: all, none, or resources"),
+           ("watch-cache", SWITCH, "serve from watch caches"),
+           ("assume-watch-progress", SWITCH, "trust etcd's progress requests"),
+           ("check-consistency", SWITCH, "compare caches with etcd every 5 to 7.5 minutes"),
+           ("etcd-binary", PATH, "the etcd to embed"),
+           ("data-dir", PATH, "where the embedded etcd keeps its data")),
+    *_rows("server", (SERVE,), ("listen", TEXT, "HOST:PORT of `ktui serve`")),
     Setting("server", "token", TEXT, (SERVE,), "the bearer token of `ktui serve`", secret=True),
-    *_of(
-        "demo",
-        (*BOTH, "seed"),
-        ("pods", COUNT, "pods of the demo cluster"),
-        ("nodes", COUNT, "its nodes"),
-        ("namespaces", COUNT, "its namespaces"),
-        ("seed", WHOLE, "the same seed makes the same cluster"),
-    ),
-    *_of("demo", BOTH, ("quiet", SWITCH, "no traffic: the demo cluster stands still")),
-    *(
-        Setting("log", name, kind, BOTH, about, option=f"log-{name}")
-        for name, kind, about in (
-            ("file", PATH, "where ktui writes down what it does"),
-            ("level", choice("debug", "info", "warning", "error"), "from which level on"),
-            ("format", choice("plain", "json"), "lines for people or for programs"),
-        )
-    ),
-    *_of("list", ("list",), ("repeat", COUNT, "send it this many times and take the median")),
-    *_of("bench", ("bench",), ("repeat", COUNT, "send each LIST this many times and take the median")),
-    *_of(
-        "audit",
-        ("audit",),
-        ("top", COUNT, "how many groups to show"),
-        ("etcd-version", TEXT, "of the cluster that wrote the logs"),
-        ("etcd-prefix", TEXT, "where that cluster keeps its keys"),
-    ),
-    *_of(
-        "web",
-        ("web",),
-        ("host", TEXT, "a loopback address to listen on"),
-        ("port", PORT, "its port"),
-    ),
-)
+    *_rows("demo", (*BOTH, "seed"),
+           ("pods", COUNT, "pods of the demo cluster"),
+           ("nodes", COUNT, "its nodes"),
+           ("namespaces", COUNT, "its namespaces"),
+           ("seed", WHOLE, "the same seed makes the same cluster")),
+    *_rows("demo", BOTH, ("quiet", SWITCH, "no traffic: the demo cluster stands still")),
+    *_rows("log", BOTH,
+           ("file", PATH, "where ktui writes down what it does"),
+           ("level", choice("debug", "info", "warning", "error"), "from which level on"),
+           ("format", choice("plain", "json"), "lines for people or for programs"), option="log-"),
+    *_rows("list", ("list",), ("repeat", COUNT, "send it this many times and take the median")),
+    *_rows("bench", ("bench",), ("repeat", COUNT, "send each LIST this many times and take the median")),
+    *_rows("audit", ("audit",),
+           ("top", COUNT, "how many groups to show"),
+           ("etcd-version", TEXT, "of the cluster that wrote the logs"),
+           ("etcd-prefix", TEXT, "where that cluster keeps its keys")),
+    *_rows("web", ("web",), ("host", TEXT, "a loopback address to listen on"), ("port", PORT, "its port")),
+)  # fmt: skip
 
 TABLES = tuple(dict.fromkeys(setting.table for setting in SETTINGS))
 CONTEXT_ENV = "KTUI_CONTEXT"
@@ -257,7 +231,6 @@ def settings_of(command: str) -> tuple[Setting, ...]:
 
 
 def environment_names() -> tuple[str, ...]:
-    """Return the names of all KTUI_* variables that are used."""
     return tuple(dict.fromkeys((*(setting.env for setting in SETTINGS), *OTHER_ENV)))
 
 
@@ -291,7 +264,6 @@ def _wrong(kind: ValueType, error: ValueError) -> str:
 
 
 def _shown(value: object) -> str:
-    """Return a value for an error message, shortened."""
     import json  # start-up time
 
     text = json.dumps(value, default=str, ensure_ascii=True)

@@ -68,7 +68,6 @@ class Row:
         return Total(measured.pages * many.agents, processed, round(received * many.agents))
 
     def document(self, many: Extrapolation | None) -> dict[str, Any]:
-        """Return one of the `lists` of `ktui bench --json`."""
         total = None if many is None else self.times(many)
         return {
             **self.runs.document(),
@@ -96,7 +95,6 @@ class Bench:
         return any(row.measured.ok for row in self.rows)
 
     def document(self) -> dict[str, Any]:
-        """Return the document of `ktui bench --json`."""
         many = self.many
         return {
             "plan": self.plan.name,
@@ -124,7 +122,6 @@ def extrapolated(total: Total) -> dict[str, Any]:
 
 
 def total_of(rows: tuple[Row, ...], many: Extrapolation) -> Total:
-    """Return the total of all rows for many agents."""
     totals = [row.times(many) for row in rows]
     known = [total.processed for total in totals if total.processed is not None]
     return Total(

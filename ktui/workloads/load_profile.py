@@ -56,7 +56,6 @@ class ProfileTarget(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     field_selector: str = ""
 
     def path(self, **more: str) -> str:
-        """Return the API path with its query."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         place = f"/namespaces/{self.namespace}" if self.namespace else ""
         name = f"/{self.name}" if self.name else ""

@@ -68,8 +68,6 @@ class PlannedList:
         return NODE in self.path
 
     def filled(self, node: str, namespace: str) -> PlannedList:
-        """Return the LIST with its placeholders replaced."""
-
         def fill(text: str) -> str:
             return text.replace(NODE, node).replace(NAMESPACE, namespace)
 
@@ -86,12 +84,10 @@ class ClientPlan:
     per_node: bool = False
 
     def needs(self, placeholder: str) -> bool:
-        """True if the plan needs a node or a namespace of the server."""
         return any(placeholder in planned.path + planned.without for planned in self.lists)
 
 
 def builtin_plans() -> dict[str, ClientPlan]:
-    """Return the plans that come with ktui, by name."""
     folder = resources.files("ktui.workloads") / "plans"
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
     named = [(file.name.removesuffix(".toml"), file.read_bytes()) for file in files]

@@ -27,20 +27,10 @@ PROFILES = (".yaml", ".yml", ".toml")
 WORKLOADS: dict[str, Workload] = {
     module.WORKLOAD.name: module.WORKLOAD
     for module in (
-        agent_boot,
-        kubelet_configmaps,
-        informers,
-        fan_out,
-        deployment_chain,
-        defrag_stall,
-        time_travel,
-        leader_election,
-        polling_controller,
-        kubectl_users,
-        helm,
-        paged_export,
+        agent_boot, kubelet_configmaps, informers, fan_out, deployment_chain, defrag_stall, time_travel,
+        leader_election, polling_controller, kubectl_users, helm, paged_export,
     )
-}
+}  # fmt: skip
 
 
 def find_workload(word: str) -> Workload:

@@ -64,7 +64,6 @@ class BlockingClient:
         self._http.close()
 
     def write(self, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
-        """Send a write and return the whole response."""
         with _clear_errors(self.connection):
             headers = {**self._headers, "Content-Type": content_type}
             self._http.request(method, path, msgspec.json.encode(body), headers)
@@ -141,7 +140,6 @@ def stages(plan: DemoPlan, now: float) -> Iterator[SeedStage]:
 
 
 def count_objects(plan: DemoPlan) -> int:
-    """Return the number of objects that `seed` creates."""
     return sum(stage.size for stage in stages(plan, 0.0))
 
 

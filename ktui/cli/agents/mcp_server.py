@@ -28,8 +28,6 @@ INSTRUCTIONS = (
 
 
 async def serve(agent: Agent) -> None:
-    """Answer until standard input ends."""
-
     async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_described(name) for name in TOOLS])
 

@@ -91,7 +91,6 @@ class AgentTool(NamedTuple):
     answer: Callable[[Any, Agent], Awaitable[str]]
 
     def schema(self) -> Document:
-        """Return the JSON schema of the arguments."""
         schema = msgspec.json.schema(self.arguments)
         found: Document = schema["$defs"][self.arguments.__name__]
         return found

@@ -64,7 +64,6 @@ def _text(untrusted: str) -> str:
 
 
 def _bar(parts: Iterable[tuple[str, float]], total: float) -> str:
-    """Return a bar of coloured parts; each shows its share of `total` as a tooltip."""
     spans = [
         f'<span style="width:{100 * part / total:.2f}%;background:{_COLOURS[name]}"'
         f' title="{name} {percent(part / total)}"></span>'

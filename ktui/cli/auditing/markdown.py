@@ -82,14 +82,9 @@ def _slow(report: Report) -> Iterator[str]:
         times = [phrases.percentile(s.took, name) for name in ("p95", "max")]
         probably = markdown_text("; ".join(s.probably))
         yield markdown_row(
-            markdown_text(phrases.slow_range(s)),
-            phrases.source(s),
-            integer(s.count),
-            *times,
-            keys,
-            most,
+            markdown_text(phrases.slow_range(s)), phrases.source(s), integer(s.count), *times, keys, most,
             probably,
-        )
+        )  # fmt: skip
 
 
 def _versions(report: Report) -> Iterator[str]:

@@ -38,14 +38,10 @@ def load_profile(report: Report) -> tuple[dict[str, Any], int]:
     seconds = report.span.seconds if report.span else 0.0
     spec: dict[str, Any] = {
         "rate": round(counted / seconds, 3) if seconds else 1.0,
-        "duration": max(1, ceil(min(seconds, 3600))),
-        "conns": CONNECTIONS,
+        "duration": max(1, ceil(min(seconds, 3600))), "conns": CONNECTIONS,
         "client": max(1, len({(group.client, group.user) for group in report.groups})),
-        "contentType": "json",
-        "disableHTTP2": False,
-        "maxRetries": 0,
-        "requests": requests,
-    }
+        "contentType": "json", "disableHTTP2": False, "maxRetries": 0, "requests": requests,
+    }  # fmt: skip
     first = report.span.first if report.span else "an unknown time"
     return {"version": 1, "description": f"observed by ktui audit from {first}", "specs": [spec]}, left_out
 

@@ -194,15 +194,9 @@ def _progress() -> Progress:
     """Return a progress bar on standard error, which shows only on a terminal."""
     console = Printer(stderr=True)
     return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
+        TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
 
 
 MOST_BYTES = 16 << 20

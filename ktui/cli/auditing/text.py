@@ -225,7 +225,6 @@ HEADER = (
 
 
 def csv_table(report: Report) -> str:
-    """Return the groups of a report as CSV, for spreadsheets."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADER)

@@ -190,34 +190,23 @@ def unmatched_text(found: BudgetVerdict) -> str:
 
 
 def document(report: BudgetReport) -> dict[str, Any]:
-    """Return the report for programs."""
     found = report.verdict
     return {
-        "summary": report.summary,
-        "requests": found.requests,
-        "command_status": report.status,
-        "exceeded": len(found.exceeded),
-        "budgets": [_entry(report, entry) for entry in found.budgets],
-        "unmatched": dict(found.unmatched[:100]),
-        "routes_predicted": found.predicted,
+        "summary": report.summary, "requests": found.requests, "command_status": report.status,
+        "exceeded": len(found.exceeded), "budgets": [_entry(report, entry) for entry in found.budgets],
+        "unmatched": dict(found.unmatched[:100]), "routes_predicted": found.predicted,
         "notes": list(report.notes),
-    }
+    }  # fmt: skip
 
 
 def _entry(report: BudgetReport, entry: JudgedBudget) -> dict[str, Any]:
     budget = entry.budget
     return {
-        "title": budget.title,
-        "place": report.place(entry),
-        "client": budget.client,
-        "verb": budget.verb,
-        "resource": budget.resource,
-        "route": budget.route,
-        "state": state_of(entry),
+        "title": budget.title, "place": report.place(entry), "client": budget.client, "verb": budget.verb,
+        "resource": budget.resource, "route": budget.route, "state": state_of(entry),
         "limits": {
             limit: {
-                "allowed": allowed,
-                "actual": entry.usage.value(limit),
+                "allowed": allowed, "actual": entry.usage.value(limit),
                 "not_known": entry.unknown.get(limit, 0),
             }
             for limit, allowed in budget.limits.items()
@@ -225,11 +214,9 @@ def _entry(report: BudgetReport, entry: JudgedBudget) -> dict[str, Any]:
         "clients": dict(entry.usage.clients.most_common(10)),
         "breaches": [
             {
-                "limit": breach.limit,
-                "allowed": breach.allowed,
-                "actual": breach.actual,
+                "limit": breach.limit, "allowed": breach.allowed, "actual": breach.actual,
                 "worst": msgspec.to_builtins(breach.worst),
             }
             for breach in entry.breaches
         ],
-    }
+    }  # fmt: skip

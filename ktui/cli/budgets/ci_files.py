@@ -38,13 +38,9 @@ def junit(report: BudgetReport) -> str:
         kind: sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error", "skipped")
     }
     suite = ElementTree.Element(
-        "testsuite",
-        name="ktui budgets",
-        tests=str(len(cases)),
-        failures=str(count["failure"]),
-        errors=str(count["error"]),
-        skipped=str(count["skipped"]),
-    )
+        "testsuite", name="ktui budgets", tests=str(len(cases)), failures=str(count["failure"]),
+        errors=str(count["error"]), skipped=str(count["skipped"]),
+    )  # fmt: skip
     suite.extend(cases)
     root = ElementTree.Element("testsuites")
     root.append(suite)
@@ -114,7 +110,6 @@ def _markdown(report: BudgetReport) -> Iterator[str]:
 
 
 def budgets_of_run(report: BudgetReport, headroom: float) -> str:
-    """Return a budget file that this run keeps."""
     budgets = draft(report.verdict, headroom)
     sent = many(report.verdict.requests, "request")
     head = f"{sent} of {report.source}, and {headroom:.0%} more of each number"

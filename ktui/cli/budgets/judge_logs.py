@@ -68,19 +68,13 @@ class BudgetedLogs:
         whole = listed.verb != "watch"  # of a WATCH the logs have no initial events
         self._judge.add(
             JudgedRequest(
-                at=datetime.fromisoformat(listed.time).timestamp(),
-                client=client_name(listed.user_agent),
-                verb=listed.verb,
-                resource=resource,
-                target=listed.path,
-                route=route,
-                objects=listed.returned if whole else None,
-                scanned=listed.scanned if whole else None,
-                bytes=listed.bytes if whole else None,
-                ms=(listed.ms or 0.0) if whole else 0.0,
+                at=datetime.fromisoformat(listed.time).timestamp(), client=client_name(listed.user_agent),
+                verb=listed.verb, resource=resource, target=listed.path, route=route,
+                objects=listed.returned if whole else None, scanned=listed.scanned if whole else None,
+                bytes=listed.bytes if whole else None, ms=(listed.ms or 0.0) if whole else 0.0,
                 predicted=bool(route and not listed.route),
             )
-        )
+        )  # fmt: skip
 
     def _predicted(self, listed: ListedRequest, resource: str) -> str:
         """Return the predicted route of a read; "" if it cannot be predicted."""

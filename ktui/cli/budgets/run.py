@@ -62,7 +62,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_and_judge(args: argparse.Namespace, budgets: Sequence[RequestBudget]) -> int:
-    """Run the command, print the report, and return the exit status."""
     with tempfile.TemporaryDirectory(prefix="ktui-ci-") as name:
         folder = Path(name)
         recording = Path(args.record) if args.record else folder / "requests.ndjson"

@@ -236,23 +236,15 @@ class Composition:
         flow: ServerFlow,
     ) -> Services:
         return Services(
-            registry=registry,
-            settings=settings,
-            bus=self._bus,
-            facts=Facts(client, settings, self._source, self._filling, self._log_warnings),
-            etcd=browser,
-            codec=self._codec,
-            authenticator=chain.authenticator,
-            authorizer=chain.authorizer,
-            service_cluster_ip_range=self._config.service_range,
-            flow_control=flow.controller,
-            warm=partial(self._warm, registry),
-            faults=self._faults,
+            registry=registry, settings=settings, bus=self._bus,
+            facts=Facts(client, settings, self._source, self._filling, self._log_warnings), etcd=browser,
+            codec=self._codec, authenticator=chain.authenticator, authorizer=chain.authorizer,
+            service_cluster_ip_range=self._config.service_range, flow_control=flow.controller,
+            warm=partial(self._warm, registry), faults=self._faults,
             request_logs=self._request_logs.logs if self._request_logs is not None else (),
             counts_quotas=self._owned and not client.read_only,
-            disabled_admission=self._config.disabled_admission,
-            connections=self._connections,
-        )
+            disabled_admission=self._config.disabled_admission, connections=self._connections,
+        )  # fmt: skip
 
     def _make_chain(self, registry: Registry) -> RequestChain:
         tls = self._tls()

@@ -109,15 +109,10 @@ class EtcdSource:
         args = self._args
         if args.etcd:
             return config_from(
-                os.environ,
-                endpoints=endpoints_of(args.etcd, os.environ),
-                ca_file=args.cacert or "",
-                cert_file=args.cert or "",
-                key_file=args.key or "",
-                server_name=args.server_name or "",
-                user=args.user or "",
-                read_only=not args.allow_writes,
-            )
+                os.environ, endpoints=endpoints_of(args.etcd, os.environ), ca_file=args.cacert or "",
+                cert_file=args.cert or "", key_file=args.key or "", server_name=args.server_name or "",
+                user=args.user or "", read_only=not args.allow_writes,
+            )  # fmt: skip
         self.embedded = await EmbeddedEtcd.start(
             data_dir=_path(args.data_dir),
             binary=_path(args.etcd_binary),

@@ -114,7 +114,6 @@ class ServerRecording:
         self._recorder.close()
 
     async def stop(self) -> None:
-        """Write what was published so far, and close the file."""
         self._subscription.close()
         await asyncio.wait((self._task,))
 
@@ -142,20 +141,13 @@ class Facts:
 
     def info(self) -> ServerInfo:
         return ServerInfo(
-            ktui_version=__version__,
-            kube_version=self._settings.behaviour.version,
-            feature_gates=dict(self._settings.behaviour.changed_gates),
-            etcd_version=self._client.version,
-            etcd_kind=self._source.kind,
-            endpoints=self._client.endpoints,
-            writable=not self._client.read_only,
-            progress=self._progress(),
-            etcd_prefix=self._source.prefix,
-            pid=os.getpid(),
-            name=self._source.name,
-            filling=self._filling(),
+            ktui_version=__version__, kube_version=self._settings.behaviour.version,
+            feature_gates=dict(self._settings.behaviour.changed_gates), etcd_version=self._client.version,
+            etcd_kind=self._source.kind, endpoints=self._client.endpoints,
+            writable=not self._client.read_only, progress=self._progress(), etcd_prefix=self._source.prefix,
+            pid=os.getpid(), name=self._source.name, filling=self._filling(),
             warnings=[*self._source.warnings, *filter(None, [self._etcd_ended()]), *self._log_warnings()],
-        )
+        )  # fmt: skip
 
     def etcd_problem(self) -> str:
         """Return why etcd does not answer; "" if it does."""

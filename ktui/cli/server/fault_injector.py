@@ -56,7 +56,6 @@ class FaultInjector:
             self._active[fault.kind] = fault, task
 
     async def end(self) -> None:
-        """End all active faults now."""
         tasks = [task for _, task in self._active.values()]
         for task in tasks:
             task.cancel()

@@ -76,7 +76,6 @@ class RequestLogFiles:
         return [warning for writer in self._writers for warning in writer.warnings()]
 
     async def stop(self) -> None:
-        """Write the queued lines and close the files."""
         for writer in self._writers:
             await writer.stop()
         for file in self._files:

@@ -22,7 +22,6 @@ SWITCH_SECONDS = 0.0003
 
 
 def shorten_thread_switches() -> None:
-    """Let a waiting thread run after SWITCH_SECONDS."""
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
@@ -112,7 +111,6 @@ async def tidy_when_quiet(
 
 
 async def _forget_unused(age: Callable[[], Iterable[int]]) -> int:
-    """Return the bytes that were forgotten."""
     forgotten = 0
     for size in age():
         forgotten += size

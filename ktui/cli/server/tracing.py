@@ -128,7 +128,6 @@ class Tracer:
                 self.full.set()
 
     def take(self, most: int) -> list[Any]:
-        """Remove and return the oldest spans."""
         found, self._spans = self._spans[:most], self._spans[most:]
         if len(self._spans) < MOST_SENT:
             self.full.clear()
@@ -186,19 +185,13 @@ class RequestSpans:
         method = _METHODS.get(started.verb, started.verb)
         host, _, port = started.peer.rpartition(":")
         values: Attributes = {
-            "http.request.method": method,
-            "url.scheme": "https",
-            "network.peer.address": host,
+            "http.request.method": method, "url.scheme": "https", "network.peer.address": host,
             "network.peer.port": int(port) if port.isdigit() else 0,
-            "user_agent.original": started.user_agent,
-            "client.address": host,
-            "url.path": started.path,
+            "user_agent.original": started.user_agent, "client.address": host, "url.path": started.path,
             "network.protocol.version": "1.1",
             names.TARGET[0]: f"{started.path}?{started.query}" if started.query else started.path,
-            names.AUDIT_ID: started.audit_id,
-            names.BODY[0]: done.sent_bytes,
-            names.STATUS[0]: done.status,
-        }
+            names.AUDIT_ID: started.audit_id, names.BODY[0]: done.sent_bytes, names.STATUS[0]: done.status,
+        }  # fmt: skip
         name = f"{method} {_route(info)}" if info.is_resource else method
         return self._span(name, None, self._begin, self._end, values, _SERVER)
 
@@ -233,21 +226,13 @@ class RequestSpans:
         started = self._started
         info = parse_path(started.path)
         return {
-            "accept": started.accept or "*/*",
-            "audit-id": started.audit_id,
-            "client": started.peer.rpartition(":")[0],
-            "api-group": info.group,
-            "api-version": info.version,
-            "name": started.name,
-            "subresource": info.subresource,
-            "namespace": info.namespace,
-            "protocol": "HTTP/1.1",
-            "resource": info.resource,
+            "accept": started.accept or "*/*", "audit-id": started.audit_id,
+            "client": started.peer.rpartition(":")[0], "api-group": info.group, "api-version": info.version,
+            "name": started.name, "subresource": info.subresource, "namespace": info.namespace,
+            "protocol": "HTTP/1.1", "resource": info.resource,
             "scope": "resource" if info.name else "namespace" if info.namespace else "cluster",
-            "url": started.path,
-            "user-agent": started.user_agent,
-            "verb": started.verb,
-        }
+            "url": started.path, "user-agent": started.user_agent, "verb": started.verb,
+        }  # fmt: skip
 
     def _of_encoder(self) -> Attributes:
         return {
@@ -260,7 +245,6 @@ class RequestSpans:
         }
 
     def _storage(self, handler: Any, at: int, end: int) -> None:
-        """Add the spans of the cacher and of etcd3."""
         started, route = self._started, self._done.route
         info = parse_path(started.path)
         audit: Attributes = {"audit-id": started.audit_id}

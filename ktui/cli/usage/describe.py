@@ -77,7 +77,6 @@ class CliCommand(NamedTuple):
     settings: bool = True
 
     def run(self, args: argparse.Namespace) -> int:
-        """Import the module that does the work, and do it."""
         module, _, name = self.work.rpartition(".")
         status: int = getattr(import_module(module), name)(args)
         return status

@@ -51,31 +51,22 @@ class TraceStep:
 
     @property
     def leases(self) -> set[str]:
-        """Ids of the leases to which its keys are attached."""
         return {found[1] for call in self.txns if (found := _LEASE.search(call.request))}
 
     def etcd(self) -> str:
-        """The request's calls of etcd in a few words."""
         return ", ".join(short_call(call) for call in self.calls if call.op != "range") or "–"
 
     def document(self) -> dict[str, Any]:
         """Return the step as JSON, with etcd's own text of each call."""
         return {
-            "at": self.at,
-            "agent": self.agent,
-            "what": self.tag.label,
-            "verb": self.verb,
-            "path": self.path,
-            "caused_by": self.cause or None,
-            "status": self.status,
-            "error": self.error,
-            "revision": self.revision or None,
-            "ms": self.ms,
+            "at": self.at, "agent": self.agent, "what": self.tag.label, "verb": self.verb,
+            "path": self.path, "caused_by": self.cause or None, "status": self.status, "error": self.error,
+            "revision": self.revision or None, "ms": self.ms,
             "etcd": [
                 {"op": call.op, "request": call.request, "revision": call.revision, "ms": call.ms}
                 for call in self.calls
             ],
-        }
+        }  # fmt: skip
 
 
 def short_call(call: EtcdCall) -> str:

@@ -207,7 +207,6 @@ class ObjectInformer(ClientReflector):
         self._selector = selector
 
     async def send_list(self) -> None:
-        """Replace the objects."""
         plural = self._collection.rpartition("/")[2]
         path = f"{self._collection}?{self._selector}&resourceVersion=0"
         answer = await self._client.read(path, f"LIST {plural}")
@@ -224,7 +223,6 @@ class ObjectInformer(ClientReflector):
         self.must_list = False
 
     async def send_watch(self) -> None:
-        """Follow the events."""
         plural = self._collection.rpartition("/")[2]
         since = f"resourceVersion={self.version}&timeoutSeconds={WATCH_SECONDS}"
         query = f"watch=true&allowWatchBookmarks=true&{since}"
@@ -312,7 +310,6 @@ class InformerReflector(ClientReflector):
         return super().failed(error)
 
     async def send_list(self) -> None:
-        """List all: from the cache, not older than before; after a 410 in pages at the newest version."""
         label, query = "LIST rv=0", f"resourceVersion={self.version or 0}"
         if self._expired:
             label, query = "LIST after 410", f"limit={PAGE}"
@@ -333,7 +330,6 @@ class InformerReflector(ClientReflector):
         self._expired = self.must_list = self._has_watched = False
 
     async def send_watch(self) -> None:
-        """Watch until the server or a cut ends it."""
         self.cut.clear()
         # Not earlier: an event that was being read when its watch was cut would set another version.
         self.version, self.comes_back_with = self.comes_back_with or self.version, ""

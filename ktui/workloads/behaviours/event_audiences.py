@@ -198,7 +198,6 @@ class WorkByRule:
 
 
 def work_by_version(steps: dict[str, StepFigures]) -> dict[str, WorkByRule]:
-    """Return the work by each release's rule for all delivered events."""
     found: dict[str, WorkByRule] = {}
     for figures in steps.values():
         costs = timed(figures.line)

@@ -130,7 +130,6 @@ async def _boot_again(context: LoadContext) -> None:
 
 
 async def boot_fleet(context: LoadContext) -> None:
-    """Start every agent, and wait until all have booted."""
     requests = planned_requests(context)
     context.found["booted"] = 0
     agents = context.knobs.integer("agents")
@@ -157,7 +156,6 @@ def user_on(agent: str, node: str) -> LoadUser | None:
 async def _agent(
     context: LoadContext, client: LoadClient, number: int, requests: Sequence[PlannedRequest]
 ) -> None:
-    """Run one agent until it has booted."""
     await asyncio.sleep(start_delay(context, number))
     attempt = 0
     while not await boots(context, client, context.cluster.node(number), requests):
@@ -254,14 +252,11 @@ def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Loa
         read, returned = per_request(figures)
         rows.append(
             (
-                short(request.path),
-                "".join(sorted(figures.letters)),
-                long_bytes(read),
-                long_bytes(returned),
-                times(read / returned) if returned else "–",
+                short(request.path), "".join(sorted(figures.letters)), long_bytes(read),
+                long_bytes(returned), times(read / returned) if returned else "–",
                 long_bytes(read * agents),
             )
-        )
+        )  # fmt: skip
     sums = [sum(per_request(figures)[side] for _, figures in measured) for side in (0, 1)]
     ratio = times(sums[0] / sums[1]) if sums[1] else "–"
     rows.append(
@@ -296,7 +291,6 @@ def _article(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Load
 
 
 def _pair(read: float, returned: float | None, agents: int) -> tuple[str, ...]:
-    """Return the bytes of one agent and of all agents."""
     if not returned:
         return long_bytes(read), "–", "–", long_bytes(read * agents), "–"
     factor = times(read / returned)
@@ -331,10 +325,7 @@ def short(path: str) -> str:
 WORKLOAD = Workload(
     name="agent-boot",
     sentence="A DaemonSet's agents start at once, and each sends its LISTs: does the storm reach etcd?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
-    caveats=caveats,
+    own_knobs=KNOBS, run=run, tables=tables, caveats=caveats,
     fixes=(
         Fix("LISTs with resourceVersion=0", ("rv=0",)),
         Fix("as the agent's authors wrote them", ("rv=plan",)),
@@ -343,4 +334,4 @@ WORKLOAD = Workload(
         Fix("the rules of Kubernetes 1.24", ("version=1.24",)),
         Fix("the rules of Kubernetes 1.36", ("version=1.36",)),
     ),
-)
+)  # fmt: skip

@@ -169,7 +169,6 @@ async def _list(context: LoadContext, client: LoadClient, path: str) -> None:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Return the figures before, during and after the stall, for each policy."""
     peaks = context.memory.get("peaks", {})
     rows = []
     for (variant, phase), figures in account.phases.items():
@@ -179,20 +178,16 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         lists = figures.verbs["LIST"]
         rows.append(
             (
-                phase,
-                integer(lists),
+                phase, integer(lists),
                 " ".join(
                     f"{route} {integer(count)}"
                     for (verb, route), count in sorted(figures.verb_routes.items())
                     if verb == "LIST"
                 ),
-                integer(figures.rejected),
-                milliseconds(figures.milliseconds(0.95)),
-                long_bytes(figures.spent.etcd_bytes),
-                long_bytes(server),
-                long_bytes(etcd),
+                integer(figures.rejected), milliseconds(figures.milliseconds(0.95)),
+                long_bytes(figures.spent.etcd_bytes), long_bytes(server), long_bytes(etcd),
             )
-        )
+        )  # fmt: skip
     heads = ("pass", "LISTs", "from", "429", "p95 ms", "out of etcd", "server", "etcd")
     notes = (
         *(f"{name}: {policy.about}" for name, policy in POLICIES.items() if name in COMPARED),
@@ -208,10 +203,7 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
 WORKLOAD = Workload(
     name="defrag-stall",
     sentence="etcd's watches stall while consistent LISTs arrive: do they all fall back to etcd?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
+    own_knobs=KNOBS, run=run, tables=tables,
     fixes=tuple(Fix(f"{name}: {policy.about}", (f"policy={name}",)) for name, policy in POLICIES.items()),
-    writes=True,
-    faults=("stall",),
-)
+    writes=True, faults=("stall",),
+)  # fmt: skip

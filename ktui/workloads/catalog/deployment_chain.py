@@ -161,23 +161,20 @@ def deployment(name: str, replicas: int, surge: str, unavailable: str) -> Obj:
         "maxUnavailable": int(unavailable) if unavailable.isdecimal() else unavailable,
     }
     return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
+        "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": name, "namespace": "default", "labels": labels},
         "spec": {
-            "replicas": replicas,
-            "strategy": {"type": "RollingUpdate", "rollingUpdate": limits},
+            "replicas": replicas, "strategy": {"type": "RollingUpdate", "rollingUpdate": limits},
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels},
                 "spec": {"containers": [{"name": "main", "image": image(1)}]},
             },
         },
-    }
+    }  # fmt: skip
 
 
 async def run(context: LoadContext) -> None:
-    """Start the controllers, then run kubectl's commands repeatedly."""
     chain = Chain(context, no_interference)
     trace = context.memory["trace"] = CausalTrace(context.run, context.variant)
     context.account.observers.append(trace.take)
@@ -235,16 +232,14 @@ def _sums(trees: dict[str, list[tuple[int, TraceStep]]], took: dict[str, float])
         steps = [step for _, step in tree]
         rows.append(
             (
-                f"kubectl {name}",
-                integer(len(steps)),
-                integer(max(depth for depth, _ in tree)),
+                f"kubectl {name}", integer(len(steps)), integer(max(depth for depth, _ in tree)),
                 integer(sum(len(step.txns) for step in steps)),
                 integer(sum(step.is_event for step in steps)),
                 integer(len(set().union(*(step.leases for step in steps)))),
                 integer(sum(step.status == 409 for step in steps)),
                 figure(took[name]) if name in took else "…",
             )
-        )
+        )  # fmt: skip
     heads = ("command", "requests", "deep", "Txns", "Events", "leases", "409", "goal after s")
     note = "requests that it caused, directly or through others; LISTs and WATCHes of informers not counted"
     return FindingsTable("what one command causes", heads, tuple(rows), (note,))
@@ -254,14 +249,11 @@ def _steps(name: str, tree: list[tuple[int, TraceStep]]) -> FindingsTable:
     began = tree[0][1].at
     rows = [
         (
-            f"{'  ' * depth}{step.tag.label}",
-            f"{(step.at - began) * 1e3:,.0f}",
-            f"{step.status or '…'}",
-            integer(step.revision) if step.revision else "–",
-            step.etcd(),
+            f"{'  ' * depth}{step.tag.label}", f"{(step.at - began) * 1e3:,.0f}", f"{step.status or '…'}",
+            integer(step.revision) if step.revision else "–", step.etcd(),
         )
         for depth, step in tree[:MOST_ROWS]
-    ]
+    ]  # fmt: skip
     notes = ["each line is below the change whose event it reacts to; ms since the command"]
     if len(tree) > MOST_ROWS:
         notes.append(f"{integer(len(tree) - MOST_ROWS)} more: --json has all")
@@ -273,14 +265,11 @@ def _steps(name: str, tree: list[tuple[int, TraceStep]]) -> FindingsTable:
 WORKLOAD = Workload(
     name="deployment-chain",
     sentence="kubectl apply of a Deployment: which requests, transactions, events and leases does it cause?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
+    own_knobs=KNOBS, run=run, tables=tables,
     fixes=(
-        Fix("a conflict is made to happen", ("conflict=yes",)),
-        Fix("no conflict", ("conflict=no",)),
+        Fix("a conflict is made to happen", ("conflict=yes",)), Fix("no conflict", ("conflict=no",)),
         Fix("10 replicas", ("replicas=10",)),
         Fix("rolling update one by one", ("surge=1", "unavailable=0")),
     ),
     writes=True,
-)
+)  # fmt: skip

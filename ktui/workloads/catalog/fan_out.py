@@ -176,7 +176,6 @@ async def _change(context: LoadContext, client: LoadClient, name: str, step: Lif
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Return the work of one change's fan-out by version, and what the watchers received of each step."""
     seen: EventAudiences | None = context.memory.get("seen")
     if seen is None:
         return []
@@ -191,17 +190,12 @@ def _work(context: LoadContext, account: Account, seen: EventAudiences) -> Findi
     delivered = sum(figures.delivered for figures in seen.steps.values())
     rows = [
         (
-            name,
-            integer(work.copies),
-            integer(work.encodings),
-            integer(work.links),
-            long_bytes(work.copied_bytes),
-            long_bytes(work.encoded_bytes),
-            figure(work.seconds * 1e3),
+            name, integer(work.copies), integer(work.encodings), integer(work.links),
+            long_bytes(work.copied_bytes), long_bytes(work.encoded_bytes), figure(work.seconds * 1e3),
             figure(work.encodings / events),
         )
         for name, work in work_by_version(seen.steps).items()
-    ]
+    ]  # fmt: skip
     samples: Sequence[FanOut] = context.memory["samples"]
     if samples:
         each = sum(sample.encodings for sample in samples) / len(samples)
@@ -270,9 +264,7 @@ def _got(got: dict[tuple[str, str], tuple[int, str]], group: str) -> str:
 WORKLOAD = Workload(
     name="fan-out",
     sentence="One change goes out to many watchers: how often is its object copied and encoded, by version?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
+    own_knobs=KNOBS, run=run, tables=tables,
     fixes=(
         Fix("no selectors: every watcher takes the same", ("selecting=0",)),
         Fix("every third selects", ("selecting=30",)),
@@ -282,4 +274,4 @@ WORKLOAD = Workload(
         Fix("large objects (100 kB)", ("size=100000",)),
     ),
     writes=True,
-)
+)  # fmt: skip

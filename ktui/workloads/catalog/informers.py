@@ -36,16 +36,14 @@ KNOBS = (
     Knob("resource", "configmaps", "what they watch", tuple(COLLECTIONS)),
     Knob("watchlist", False, "start with a streaming list (WatchList) instead of a LIST"),
     Knob(
-        "loss",
-        "cut",
-        f"how they lose their place: {'; '.join(map(': '.join, LOSSES.items()))}",
+        "loss", "cut", f"how they lose their place: {'; '.join(map(': '.join, LOSSES.items()))}",
         tuple(LOSSES),
     ),
     Knob("loss_interval", 10.0, "seconds between two losses", least=1, most=600, unit="s", former="every"),
     Knob("deleted_rv", "new", "old: a DELETED has its version from before, as up to 1.9.2", ("new", "old")),
     changes_knob(5.0),
     Knob("size", 100, "bytes of data in each ConfigMap that is changed", most=200_000, unit="B"),
-)
+)  # fmt: skip
 
 
 async def run(context: LoadContext) -> None:
@@ -76,7 +74,6 @@ async def run(context: LoadContext) -> None:
 
 
 async def lose(context: LoadContext, reflectors: Sequence[InformerReflector], loss: str) -> None:
-    """Make all reflectors lose their watch in one way."""
     if loss == "compaction":
         await context.inject(Fault("cut", CUT_SECONDS))
         await asyncio.sleep(COMPACT_AFTER)
@@ -114,29 +111,22 @@ def _before_the_buffer(context: LoadContext) -> int:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Return what followed from each loss, and the cost of each kind of request."""
     losses = tuple(
         (
-            loss,
-            *map(integer, (counts.lost, counts.resumed, counts.too_old, counts.lists)),
-            long_bytes(counts.listed_bytes),
-            *map(integer, (counts.replayed, counts.failed)),
+            loss, *map(integer, (counts.lost, counts.resumed, counts.too_old, counts.lists)),
+            long_bytes(counts.listed_bytes), *map(integer, (counts.replayed, counts.failed)),
         )
         for loss, counts in context.memory.get("losses", {}).items()
-    )
+    )  # fmt: skip
     rows = tuple(
         (
-            label,
-            integer(figures.requests),
-            "".join(sorted(figures.letters)),
-            integer(figures.spent.returned),
-            long_bytes(figures.spent.encoded_bytes),
-            long_bytes(figures.spent.etcd_bytes),
-            milliseconds(figures.milliseconds(0.95)),
+            label, integer(figures.requests), "".join(sorted(figures.letters)),
+            integer(figures.spent.returned), long_bytes(figures.spent.encoded_bytes),
+            long_bytes(figures.spent.etcd_bytes), milliseconds(figures.milliseconds(0.95)),
         )
         for (variant, label), figures in account.labels.items()
         if variant == context.variant
-    )
+    )  # fmt: skip
     found = []
     if losses:
         heads = ("loss", "informers", "resumed", "410", "LISTs", "listed", "replayed", "failed")
@@ -151,13 +141,11 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
 WORKLOAD = Workload(
     name="informers",
     sentence="Reflectors LIST and WATCH, and lose their place in six ways: what does each cost?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
+    own_knobs=KNOBS, run=run, tables=tables,
     fixes=(
         *(Fix(f"{loss}: {about}", (f"loss={loss}",)) for loss, about in LOSSES.items() if loss != "restart"),
         Fix("streaming lists (WatchList)", ("watchlist=yes",)),
         Fix("a DELETED with the old version (1.7.0 to 1.9.2)", ("deleted_rv=old",)),
     ),
     writes=True,
-)
+)  # fmt: skip

@@ -108,7 +108,6 @@ class Kubelet:
 
 
 def simulated(context: LoadContext) -> float:
-    """Return the simulated time in seconds."""
     return asyncio.get_running_loop().time() * context.knobs.number("speed")
 
 
@@ -191,16 +190,11 @@ def fleet_of(context: LoadContext, available: int) -> KubeletFleet:
     pods, references = knobs.integer("pods"), knobs.integer("references")
     objects = min(knobs.integer("configmaps") or pods * references, pods * references, available)
     return KubeletFleet(
-        nodes=knobs.integer("kubelets"),
-        pods=pods,
-        references=min(references, objects),
-        objects=objects,
-        strategy=knobs.text("strategy"),
-        minor=int(knobs.text("kubelet_version").partition(".")[2]),
-        sync=knobs.number("sync_frequency"),
-        updates=knobs.number("extra_syncs") / 60,
+        nodes=knobs.integer("kubelets"), pods=pods, references=min(references, objects), objects=objects,
+        strategy=knobs.text("strategy"), minor=int(knobs.text("kubelet_version").partition(".")[2]),
+        sync=knobs.number("sync_frequency"), updates=knobs.number("extra_syncs") / 60,
         cluster=knobs.integer("cluster_nodes") or len(context.cluster.nodes),
-    )
+    )  # fmt: skip
 
 
 def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> list[_Sync]:
@@ -227,7 +221,6 @@ def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> lis
 
 
 def _interval(context: LoadContext, fleet: KubeletFleet) -> float:
-    """Return the simulated seconds until a pod's next resync."""
     return fleet.sync * context.rng.uniform(LEAST_FACTOR, MOST_FACTOR)
 
 
@@ -283,14 +276,10 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
             off = f"{(found - formula) / formula:+.1%}" if formula else "–"
             rows.append(
                 (
-                    phase,
-                    f"{fleet.strategy} {'≥' if fleet.minor > 28 else '≤'} 1.{fleet.minor}",
-                    route,
-                    figure(formula),
-                    figure(found),
-                    off,
+                    phase, f"{fleet.strategy} {'≥' if fleet.minor > 28 else '≤'} 1.{fleet.minor}", route,
+                    figure(formula), figure(found), off,
                 )
-            )
+            )  # fmt: skip
     heads = ("phase", "manager", "GETs to", "formula/s", "measured/s", "off by")
     notes = (
         f"per simulated second; simulated time is {context.speed:g} times as fast as real time",
@@ -316,7 +305,6 @@ def caveats(context: LoadContext, account: Account) -> list[str]:
 
 
 def gets(figures: LoadFigures, seconds: float) -> tuple[float, float]:
-    """Return GETs per second that etcd and the cache answered."""
     total = figures.verb_routes
     return total["GET", "etcd"] / seconds, total["GET", "cache"] / seconds
 
@@ -324,17 +312,12 @@ def gets(figures: LoadFigures, seconds: float) -> tuple[float, float]:
 WORKLOAD = Workload(
     name="kubelet-configmaps",
     sentence="Kubelets keep the ConfigMaps of their pods current: how many GETs reach etcd, by strategy?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
-    caveats=caveats,
+    own_knobs=KNOBS, run=run, tables=tables, caveats=caveats,
     fixes=(
-        Fix("strategy Watch: no GETs", ("strategy=Watch",)),
-        Fix("strategy Cache", ("strategy=Cache",)),
+        Fix("strategy Watch: no GETs", ("strategy=Watch",)), Fix("strategy Cache", ("strategy=Cache",)),
         Fix("kubelets 1.29: what is held is not dropped", ("kubelet_version=1.29",)),
         Fix("kubelets 1.28", ("kubelet_version=1.28",)),
-        Fix("syncFrequency 5 min", ("sync_frequency=300",)),
-        Fix("half the references", ("references=1",)),
+        Fix("syncFrequency 5 min", ("sync_frequency=300",)), Fix("half the references", ("references=1",)),
         Fix("immutable ConfigMaps (with Watch)", ("strategy=Watch", "immutable=yes")),
     ),
-)
+)  # fmt: skip

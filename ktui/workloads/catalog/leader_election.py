@@ -59,7 +59,6 @@ class Renewals:
 
 
 async def run(context: LoadContext) -> None:
-    """Renew leases all the time; send LISTs between two quiet periods."""
     async with own_level(context, STORM):
         await _beside_storm(context)
 
@@ -155,16 +154,14 @@ def _lease(name: str, found: LoadAnswer | None = None) -> dict[str, Any]:
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Return renewals by phase, as their clients measured them."""
     rows = tuple(
         (
-            phase,
-            *map(integer, (counts.done, counts.late, counts.missed, counts.lost)),
+            phase, *map(integer, (counts.done, counts.late, counts.missed, counts.lost)),
             *(milliseconds(counts.times.percentile(share) / 1000) for share in (0.5, 0.95, 0.99)),
             milliseconds(counts.times.max / 1000),
         )
         for phase, counts in context.memory.get("renewals", {}).items()
-    )
+    )  # fmt: skip
     heads = ("renewals", "done", "late", "missed", "lost", "p50 ms", "p95", "p99", "most")
     notes = (
         "late: took longer than the retry period of 2 s; missed: refused, failed or timed out;",
@@ -180,9 +177,7 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
 WORKLOAD = Workload(
     name="leader-election",
     sentence="Leases are renewed while a storm of LISTs goes on: do the leaders keep their Leases?",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
+    own_knobs=KNOBS, run=run, tables=tables,
     fixes=(
         Fix("the storm reads with resourceVersion=0", ("storm_read=rv=0",)),
         Fix("the storm reads without resourceVersion", ("storm_read=consistent",)),
@@ -192,4 +187,4 @@ WORKLOAD = Workload(
         Fix("the rules of Kubernetes 1.30: LISTs read etcd", ("version=1.30",)),
     ),
     writes=True,
-)
+)  # fmt: skip

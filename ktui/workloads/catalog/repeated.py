@@ -40,16 +40,11 @@ def repeated_workload(
     knobs = (
         Knob("clients", clients, "clients, each at its own moment", least=1, most=500),
         Knob(
-            "interval",
-            every,
-            "seconds between two actions of a client",
-            least=0.05,
-            most=3_600,
-            unit="s",
+            "interval", every, "seconds between two actions of a client", least=0.05, most=3_600, unit="s",
             former="every",
         ),
         Knob("form", first, about, tuple(forms)),
-    )
+    )  # fmt: skip
 
     async def run(context: LoadContext) -> None:
         context.begin(context.knobs.text("form"))
@@ -64,7 +59,6 @@ def repeated_workload(
 async def _client(
     context: LoadContext, client: LoadClient, number: int, forms: Mapping[str, tuple[str, Action]]
 ) -> None:
-    """Run one client until cancelled; each client's first action is at a random time."""
     await asyncio.sleep(context.rng.random() * context.knobs.number("interval"))
     while True:
         _, action = forms[context.knobs.text("form")]

@@ -29,15 +29,11 @@ ALL = "all"
 KNOBS = (
     Knob("relist", ALL, "; ".join(map(": ".join, FORMS.items())), (ALL, *FORMS)),
     Knob(
-        "behind",
-        10.0,
-        "seconds for which the first replica's watches deliver nothing",
-        least=4,
-        most=60,
+        "behind", 10.0, "seconds for which the first replica's watches deliver nothing", least=4, most=60,
         unit="s",
     ),
     Knob("interval", 4.0, "seconds between two journeys", least=0, most=600, unit="s", former="every"),
-)
+)  # fmt: skip
 
 
 class _Pod(msgspec.Struct):
@@ -101,14 +97,12 @@ async def _place(writer: LoadClient, name: str, node: str) -> None:
 
 
 async def _current(client: LoadClient, path: str) -> int:
-    """Return the revision of a consistent read."""
     return int((await client.read(path, "consistent LIST")).metadata.resource_version or 0)
 
 
 async def _travel(
     context: LoadContext, client: LoadClient, path: str, form: str, seen: int, counts: Journey
 ) -> None:
-    """Send one LIST to the replica that is behind."""
     answer = await client.read(path, f"LIST rv {form}")
     counts.sent += 1
     counts.ms.append(answer.ms)
@@ -129,7 +123,6 @@ async def _travel(
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
-    """Return what each form of LIST showed at the replica that was behind."""
     rows = tuple(
         (
             f"rv {form}",
@@ -151,11 +144,7 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
 WORKLOAD = Workload(
     name="time-travel",
     sentence="Two replicas at different revisions: a client sees an object again that it saw deleted.",
-    own_knobs=KNOBS,
-    run=run,
-    tables=tables,
-    fixes=tuple(Fix(about, (f"relist={form}",)) for form, about in FORMS.items()),
-    writes=True,
-    faults=("stall",),
-    replica=True,
-)
+    own_knobs=KNOBS, run=run, tables=tables,
+    fixes=tuple(Fix(about, (f"relist={form}",)) for form, about in FORMS.items()), writes=True,
+    faults=("stall",), replica=True,
+)  # fmt: skip

@@ -87,7 +87,6 @@ class Controller(ABC):
         asyncio.get_running_loop().call_later(seconds, self.enqueue, name, cause)
 
     async def run(self) -> None:
-        """Process the queue until cancelled."""
         async with asyncio.TaskGroup() as group:
             for informer in self.informers:
                 group.create_task(informer.run())
@@ -122,7 +121,6 @@ class Controller(ABC):
         return await self._send("PUT", path, body, what, cause)
 
     async def report(self, collection: str, obj: Obj, status: Obj, what: str, cause: str) -> None:
-        """PUT the status if it has changed."""
         status["observedGeneration"] = obj["metadata"]["generation"]
         if status != (obj.get("status") or {}):
             path = f"{collection}/{obj['metadata']['name']}/status"
@@ -179,18 +177,12 @@ class Controller(ABC):
         metadata, now = obj["metadata"], timestamp(time.time())
         about = {"kind": kind, "namespace": "default", "name": metadata["name"], "uid": metadata["uid"]}
         body: dict[str, Any] = {
-            "apiVersion": "v1",
-            "kind": "Event",
+            "apiVersion": "v1", "kind": "Event",
             "metadata": {"name": f"{metadata['name']}.{secrets.token_hex(8)}", "namespace": "default"},
-            "involvedObject": about,
-            "reason": reason,
-            "message": message,
-            "type": "Normal",
-            "source": {"component": self.COMPONENT},
-            "firstTimestamp": now,
-            "lastTimestamp": now,
+            "involvedObject": about, "reason": reason, "message": message, "type": "Normal",
+            "source": {"component": self.COMPONENT}, "firstTimestamp": now, "lastTimestamp": now,
             "count": 1,
-        }
+        }  # fmt: skip
         await self.create(EVENTS, body, f"Event {reason}", cause)
 
 
@@ -199,7 +191,6 @@ def version_of(obj: Obj) -> str:
 
 
 def is_deleting(obj: Obj) -> bool:
-    """Return whether the object is being deleted."""
     return "deletionTimestamp" in obj["metadata"]
 
 

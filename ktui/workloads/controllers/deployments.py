@@ -78,15 +78,13 @@ class ReplicaSetController(Controller):
     async def _create_pod(self, replica_set: Obj, cause: str) -> None:
         template, name = replica_set["spec"]["template"], replica_set["metadata"]["name"]
         body = {
-            "apiVersion": "v1",
-            "kind": "Pod",
+            "apiVersion": "v1", "kind": "Pod",
             "metadata": {
-                **template["metadata"],
-                "generateName": f"{name}-",
+                **template["metadata"], "generateName": f"{name}-",
                 "ownerReferences": owned_by(replica_set, "apps/v1", "ReplicaSet"),
             },
             "spec": template["spec"],
-        }
+        }  # fmt: skip
         body["metadata"].pop("creationTimestamp", None)
         pod = await self.create(PODS, body, "create Pod", cause)
         made = pod["metadata"]["name"]
@@ -189,11 +187,9 @@ class DeploymentController(Controller):
         template = spec["template"]
         labels = {**template["metadata"]["labels"], HASH: digest}
         body = {
-            "apiVersion": "apps/v1",
-            "kind": "ReplicaSet",
+            "apiVersion": "apps/v1", "kind": "ReplicaSet",
             "metadata": {
-                "name": f"{metadata['name']}-{digest}",
-                "labels": labels,
+                "name": f"{metadata['name']}-{digest}", "labels": labels,
                 "ownerReferences": owned_by(deployment, "apps/v1", "Deployment"),
             },
             "spec": {
@@ -201,7 +197,7 @@ class DeploymentController(Controller):
                 "selector": {"matchLabels": {**spec["selector"]["matchLabels"], HASH: digest}},
                 "template": {**template, "metadata": {**template["metadata"], "labels": labels}},
             },
-        }
+        }  # fmt: skip
         made = await self.create(REPLICA_SETS, body, "create ReplicaSet", cause)
         self._created[made["metadata"]["name"]] = made
         await self._scaled(deployment, made, 0, size, cause)

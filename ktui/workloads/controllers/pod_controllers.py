@@ -112,16 +112,11 @@ def _running(pod: Obj) -> Obj:
     now = timestamp(time.time())
     containers = [
         {
-            "name": container["name"],
-            "image": container["image"],
-            "imageID": "",
-            "ready": True,
-            "started": True,
-            "restartCount": 0,
-            "state": {"running": {"startedAt": now}},
+            "name": container["name"], "image": container["image"], "imageID": "", "ready": True,
+            "started": True, "restartCount": 0, "state": {"running": {"startedAt": now}},
         }
         for container in pod["spec"]["containers"]
-    ]
+    ]  # fmt: skip
     return {
         "phase": "Running",
         "startTime": now,

@@ -97,7 +97,6 @@ class Kubelets:
         await self._client.request("PATCH", path, {"spec": {"renewTime": renewed}}, MERGE)
 
     async def report_status(self) -> None:
-        """Report that some pod's container has restarted."""
         if not self._pods:
             return
         index = self._rng.randrange(len(self._pods))
@@ -193,13 +192,11 @@ def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: D
 
 
 async def follow_together(clients: Sequence[ApiClient], poll: Poll) -> None:
-    """Send one poll of each agent, all at the same time."""
     paths = [poll.path.replace("{node}", node) for node in poll.nodes] or [poll.path]
     await asyncio.gather(*(follow(client, path, poll) for client, path in zip(clients, paths, strict=True)))
 
 
 async def follow(client: ApiClient, path: str, poll: Poll) -> None:
-    """Send one LIST, and read the pages after it."""
     token = await _page(client, path)
     while poll.pages and token:
         token = await _page(client, f"{path}&continue={quote(token, safe='')}")

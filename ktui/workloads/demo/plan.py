@@ -66,7 +66,6 @@ class DemoPlan:
 
     @property
     def app_pod_count(self) -> int:
-        """The number of Deployment pods."""
         return sum(app.replicas for app in self.apps)
 
     def node_of(self, index: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
@@ -20,38 +20,28 @@ class Create:
 
     path: str
     body: Json
-    status: Json | None = field(default=None)
-    alike: str = field(default="")
+    status: Json | None = None
+    alike: str = ""
 
     @property
     def object_path(self) -> str:
         return f"{self.path}/{self.body['metadata']['name']}"
 
 
-def object_of(api_version: str, kind: str, metadata: Json, **rest: Any) -> Json:
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **rest}
-
-
-def core(namespace: str, resource: str) -> str:
-    return f"/api/v1/namespaces/{namespace}/{resource}"
-
-
-def group(api_version: str, namespace: str, resource: str) -> str:
-    return f"/apis/{api_version}/namespaces/{namespace}/{resource}"
+def create(
+    kind: str, plural: str, metadata: Json, status: Json | None = None, alike: str = "", **rest: Any
+) -> Create:
+    """Return an object of `plural`, in the namespace of its metadata; `kind` is like `apps/v1 Deployment`."""
+    api_version, _, kind = kind.rpartition(" ")
+    root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+    place = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
+    body = {"apiVersion": api_version, "kind": kind, "metadata": metadata, **rest}
+    return Create(f"{root}{place}/{plural}", body, status, alike)
 
 
 def owner(api_version: str, kind: str, name: str, uid: str) -> list[Json]:
-    """Return the ownerReference of a controller."""
-    return [
-        {
-            "apiVersion": api_version,
-            "kind": kind,
-            "name": name,
-            "uid": uid,
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-    ]
+    reference = {"apiVersion": api_version, "kind": kind, "name": name, "uid": uid}
+    return [{**reference, "controller": True, "blockOwnerDeletion": True}]
 
 
 def demo_uid(*parts: str) -> str:
@@ -88,9 +78,8 @@ def pod(facts: PodFacts, now: float) -> Create:
         "annotations": {"kubectl.kubernetes.io/default-container": "main"},
         "ownerReferences": owner(api_version, kind, owner_name, demo_uid(facts.namespace, kind, owner_name)),
     }
-    body: Json = object_of("v1", "Pod", metadata, spec=_spec(facts))
     alike = f"{facts.phase} pod of a {kind} in {facts.zone}"
-    return Create(core(facts.namespace, "pods"), body, pod_status(facts, now), alike)
+    return create("v1 Pod", "pods", metadata, pod_status(facts, now), alike, spec=_spec(facts))
 
 
 def pod_status(facts: PodFacts, now: float, restarts: int = 0) -> Json:
@@ -104,71 +93,54 @@ def pod_status(facts: PodFacts, now: float, restarts: int = 0) -> Json:
          "lastTransitionTime": timestamp(now)}
         for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
     ]  # fmt: skip
-    return {
-        "phase": facts.phase,
-        "conditions": conditions,
-        "hostIP": "192.168.0.1",
-        "podIP": facts.ip,
-        "podIPs": [{"ip": facts.ip}],
-        "startTime": timestamp(now),
-        "qosClass": "Burstable",
-        "containerStatuses": [_container_status(facts, now, running, restarts)],
-    }
-
-
-def _container_status(facts: PodFacts, now: float, running: bool, restarts: int) -> Json:
-    finished = {
-        "exitCode": 0,
-        "reason": "Completed",
-        "startedAt": timestamp(now),
-        "finishedAt": timestamp(now),
-    }
-    return {
+    container = {
         "name": "main",
-        "state": {"running": {"startedAt": timestamp(now)}} if running else {"terminated": finished},
-        "lastState": {},
-        "ready": running,
-        "started": running,
-        "restartCount": restarts,
-        "image": facts.image,
-        "imageID": f"{facts.image}@sha256:{demo_uid(facts.image).replace('-', '') * 2}",
+        "state": {"running": {"startedAt": timestamp(now)}} if running else {"terminated": {
+            "exitCode": 0, "reason": "Completed", "startedAt": timestamp(now), "finishedAt": timestamp(now)}},
+        "lastState": {}, "ready": running, "started": running, "restartCount": restarts,
+        "image": facts.image, "imageID": f"{facts.image}@sha256:{demo_uid(facts.image).replace('-', '') * 2}",
         "containerID": f"containerd://{demo_uid(facts.namespace, facts.name).replace('-', '') * 2}",
-    }
+    }  # fmt: skip
+    return {
+        "phase": facts.phase, "conditions": conditions, "hostIP": "192.168.0.1", "podIP": facts.ip,
+        "podIPs": [{"ip": facts.ip}], "startTime": timestamp(now), "qosClass": "Burstable",
+        "containerStatuses": [container],
+    }  # fmt: skip
 
 
 def _spec(facts: PodFacts) -> Json:
+    # One name for all pods of an owner, so that the server adds none and their copies share it.
+    token = f"kube-api-access-{demo_uid(facts.namespace, *facts.owner)[:5]}"
+    probe = {"httpGet": {"path": "/healthz", "port": "http", "scheme": "HTTP"}, "timeoutSeconds": 1,
+             "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}  # fmt: skip
+    secrets = "/var/run/secrets/kubernetes.io/serviceaccount"
+    container = {
+        "name": "main", "image": facts.image,
+        "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
+        "env": [
+            {"name": "POD_NAME",
+             "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}},
+            {"name": "LOG_LEVEL", "value": "info"},
+            {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": f"service.namespace={facts.namespace}"},
+        ],
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
+        "volumeMounts": [{"name": "config", "mountPath": "/etc/app", "readOnly": True},
+                         {"name": token, "readOnly": True, "mountPath": secrets}],
+        "livenessProbe": probe, "readinessProbe": probe,
+        "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+        "imagePullPolicy": "IfNotPresent",
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }  # fmt: skip
     return {
-        "nodeName": facts.node,
-        "serviceAccountName": "default",
-        "serviceAccount": "default",
-        "restartPolicy": "Always",
-        "dnsPolicy": "ClusterFirst",
-        "schedulerName": "default-scheduler",
-        "terminationGracePeriodSeconds": 30,
-        "enableServiceLinks": True,
-        "priority": 0,
-        "preemptionPolicy": "PreemptLowerPriority",
-        "securityContext": {},
-        "containers": [_container(facts)],
-        "volumes": [
-            {"name": "config", "configMap": {"name": facts.config, "defaultMode": 420}},
-            _token_volume(_token_volume_name(facts)),
-        ],
-        "tolerations": [
-            {
-                "key": f"node.kubernetes.io/{taint}",
-                "operator": "Exists",
-                "effect": "NoExecute",
-                "tolerationSeconds": 300,
-            }
-            for taint in ("not-ready", "unreachable")
-        ],
-    }
-
-
-def _token_volume_name(facts: PodFacts) -> str:
-    """One name for all pods of an owner, so that the server adds none and their copies share it."""
-    return f"kube-api-access-{demo_uid(facts.namespace, *facts.owner)[:5]}"
+        "nodeName": facts.node, "serviceAccountName": "default", "serviceAccount": "default",
+        "restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler",
+        "terminationGracePeriodSeconds": 30, "enableServiceLinks": True, "priority": 0,
+        "preemptionPolicy": "PreemptLowerPriority", "securityContext": {}, "containers": [container],
+        "volumes": [{"name": "config", "configMap": {"name": facts.config, "defaultMode": 420}},
+                    _token_volume(token)],
+        "tolerations": [{"key": f"node.kubernetes.io/{taint}", "operator": "Exists", "effect": "NoExecute",
+                         "tolerationSeconds": 300} for taint in ("not-ready", "unreachable")],
+    }  # fmt: skip
 
 
 def _token_volume(name: str) -> Json:
@@ -180,36 +152,3 @@ def _token_volume(name: str) -> Json:
         {"downwardAPI": {"items": [namespace]}},
     ]
     return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
-
-
-def _container(facts: PodFacts) -> Json:
-    probe = {"httpGet": {"path": "/healthz", "port": "http", "scheme": "HTTP"}, "timeoutSeconds": 1,
-             "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}  # fmt: skip
-    return {
-        "name": "main",
-        "image": facts.image,
-        "ports": [{"name": "http", "containerPort": 8080, "protocol": "TCP"}],
-        "env": [
-            {
-                "name": "POD_NAME",
-                "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}},
-            },
-            {"name": "LOG_LEVEL", "value": "info"},
-            {"name": "OTEL_RESOURCE_ATTRIBUTES", "value": f"service.namespace={facts.namespace}"},
-        ],
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}},
-        "volumeMounts": [
-            {"name": "config", "mountPath": "/etc/app", "readOnly": True},
-            {
-                "name": _token_volume_name(facts),
-                "readOnly": True,
-                "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
-            },
-        ],
-        "livenessProbe": probe,
-        "readinessProbe": probe,
-        "terminationMessagePath": "/dev/termination-log",
-        "terminationMessagePolicy": "File",
-        "imagePullPolicy": "IfNotPresent",
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
-    }

@@ -93,7 +93,6 @@ class Account:
         self._moved()
 
     def take_live(self) -> LoadFigures:
-        """Return the figures added since the last call."""
         live, self.live = self.live, LoadFigures()
         return live
 

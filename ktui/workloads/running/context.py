@@ -93,7 +93,6 @@ class FindingsTable:
     data: tuple[dict[str, Any], ...] = ()
 
     def shown(self) -> dict[str, Any]:
-        """Return the part for people, as JSON."""
         return {
             "title": self.title,
             "rows": [dict(zip(self.heads, row, strict=True)) for row in self.rows],
@@ -171,7 +170,6 @@ class LoadContext:
             await stop(*late)
 
     def count(self, name: str, more: float = 1) -> None:
-        """Add to one of the figures in `found`."""
         before = self.found.get(name, 0)
         assert not isinstance(before, str)
         self.found[name] = before + more

@@ -44,7 +44,6 @@ class LevelFigures:
         self.waits.merge(other.waits)
 
     def document(self, seconds: float) -> dict[str, Any]:
-        """Return the figures as JSON; the mean is over `seconds`."""
         return {
             "requests": self.requests,
             "mean_seats": round(self.seat_seconds / seconds if seconds > 0 else 0.0, 3),
@@ -137,30 +136,21 @@ class LoadFigures:
         return self.times.percentile(share) / 1000.0
 
     def document(self, seconds: float) -> dict[str, Any]:
-        """Return the figures as JSON; rates are per second over `seconds`."""
         spent = self.spent
         per = 1.0 / seconds if seconds > 0 else 0.0
         amplification = spent.amplification
         return {
-            "requests": self.requests,
-            "requests_per_second": round(self.requests * per, 3),
-            "routes": dict(sorted(self.routes.items())),
-            "verbs": dict(sorted(self.verbs.items())),
+            "requests": self.requests, "requests_per_second": round(self.requests * per, 3),
+            "routes": dict(sorted(self.routes.items())), "verbs": dict(sorted(self.verbs.items())),
             "levels": {level: held.document(seconds) for level, held in sorted(self.levels.items())},
             "statuses": {str(status): count for status, count in sorted(self.statuses.items())},
-            "rejected": self.rejected,
-            "failed": self.failed,
+            "rejected": self.rejected, "failed": self.failed,
             "ms": {f"p{round(share * 100)}": round(self.milliseconds(share), 3) for share in SHARES},
-            "wait_ms_p95": round(self.waits.percentile(0.95) / 1000.0, 3),
-            "etcd_rpcs": spent.etcd_rpcs,
-            "etcd_rpcs_per_second": round(spent.etcd_rpcs * per, 3),
-            "etcd_keys": spent.etcd_keys,
-            "etcd_bytes": spent.etcd_bytes,
-            "etcd_bytes_per_second": round(spent.etcd_bytes * per, 1),
-            "cached_bytes": spent.cached_bytes,
-            "returned_objects": spent.returned,
+            "wait_ms_p95": round(self.waits.percentile(0.95) / 1000.0, 3), "etcd_rpcs": spent.etcd_rpcs,
+            "etcd_rpcs_per_second": round(spent.etcd_rpcs * per, 3), "etcd_keys": spent.etcd_keys,
+            "etcd_bytes": spent.etcd_bytes, "etcd_bytes_per_second": round(spent.etcd_bytes * per, 1),
+            "cached_bytes": spent.cached_bytes, "returned_objects": spent.returned,
             "returned_bytes": spent.encoded_bytes,
             "amplification": None if amplification is None else round(amplification, 3),
-            "seat_seconds": round(spent.seat_seconds, 3),
-            "cpu_ms": round(spent.cpu_ms, 3),
-        }
+            "seat_seconds": round(spent.seat_seconds, 3), "cpu_ms": round(spent.cpu_ms, 3),
+        }  # fmt: skip

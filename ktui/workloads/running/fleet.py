@@ -127,15 +127,9 @@ class Fleet:
     ) -> Any:
         connection = self.connection
         return self._session.request(
-            method,
-            URL(connection.url + path, encoded=True),
-            headers=headers,
-            data=data,
-            timeout=timeout,
-            proxy=connection.proxy,
-            server_hostname=connection.server_name or None,
-            allow_redirects=False,
-        )
+            method, URL(connection.url + path, encoded=True), headers=headers, data=data, timeout=timeout,
+            proxy=connection.proxy, server_hostname=connection.server_name or None, allow_redirects=False,
+        )  # fmt: skip
 
     async def close(self) -> None:
         await self._session.close()

@@ -34,7 +34,6 @@ class Knob:
     former: str = ""  # a name that it had, which `--set` still accepts
 
     def shown(self, value: Value) -> str:
-        """Return a value with its unit, for people."""
         text = written(value)
         return f"{text} {self.unit}" if self.unit else text
 
@@ -130,7 +129,6 @@ class Knobs:
         return dict(self._values)
 
     def copy(self) -> Knobs:
-        """Return the same values, to be changed independently."""
         return Knobs(self.knobs, dict(self._values))
 
 

@@ -100,21 +100,16 @@ def _schema(name: str, user: LoadUser) -> dict[str, Any]:
 
 
 def levels_table(context: LoadContext, account: Account) -> FindingsTable:
-    """Return what flow control did, by kind of request and priority level."""
     rows = tuple(
         (
-            label,
-            level,
-            integer(held.requests),
-            integer(held.queued),
-            milliseconds(held.waits.percentile(0.99) / 1000),
-            integer(held.rejected),
+            label, level, integer(held.requests), integer(held.queued),
+            milliseconds(held.waits.percentile(0.99) / 1000), integer(held.rejected),
             milliseconds(figures.milliseconds(0.99)),
         )
         for (variant, label), figures in sorted(account.labels.items())
         if variant == context.variant
         for level, held in sorted(figures.levels.items())
-    )
+    )  # fmt: skip
     heads = ("request", "level", "sent", "queued", "p99 wait", "429", "p99 ms")
     notes = (
         "queued: waited for seats of the level (p99 wait: ms of those); p99 ms: from arrival to the end",

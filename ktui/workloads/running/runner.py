@@ -84,7 +84,6 @@ class Run:
 
     @property
     def version(self) -> str:
-        """The version whose rules the server follows."""
         return self._following.kube_version
 
     async def go(self, seconds: float, beside: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -312,7 +311,6 @@ class Run:
 
 
 async def _end(work: asyncio.Future[None]) -> None:
-    """Cancel `work` and wait until it has ended; raise its error."""
     work.cancel()
     await asyncio.wait({work})
     if not work.cancelled() and (error := work.exception()) is not None:

@@ -83,25 +83,15 @@ def live_second(run: Run, at: float) -> LiveSecond:
         routes["!"] = errors
     context = run.current.context
     return LiveSecond(
-        at=at,
-        phase=context.phase if context else "",
-        variant=run.current.name,
-        now=context.now if context else "",
-        speed=context.speed if context else 1.0,
-        routes=routes,
-        etcd_rpcs=figures.spent.etcd_rpcs,
-        etcd_bytes=figures.spent.etcd_bytes,
-        returned_bytes=figures.spent.encoded_bytes,
-        p50=figures.milliseconds(0.5),
-        p95=figures.milliseconds(0.95),
-        most_ms=figures.times.max / 1000.0,
-        wait_ms=figures.waits.max / 1000.0,
-        rejected=figures.rejected,
-        failed=figures.failed,
+        at=at, phase=context.phase if context else "", variant=run.current.name,
+        now=context.now if context else "", speed=context.speed if context else 1.0, routes=routes,
+        etcd_rpcs=figures.spent.etcd_rpcs, etcd_bytes=figures.spent.etcd_bytes,
+        returned_bytes=figures.spent.encoded_bytes, p50=figures.milliseconds(0.5),
+        p95=figures.milliseconds(0.95), most_ms=figures.times.max / 1000.0,
+        wait_ms=figures.waits.max / 1000.0, rejected=figures.rejected, failed=figures.failed,
         open=run.account.missing,
-        knobs={name: written(value) for name, value in run.current.knobs.values().items()},
-        marker=marker,
-    )
+        knobs={name: written(value) for name, value in run.current.knobs.values().items()}, marker=marker,
+    )  # fmt: skip
 
 
 def live_tables(run: Run) -> Tables:
@@ -145,14 +135,11 @@ EXEMPT = "exempt"  # the priority level without a limit
 
 
 def summary_of(run: Run) -> dict[str, Any]:
-    """Return the run as a JSON document."""
     variants = [_variant(run, variant) for variant in run.variants]
     document: dict[str, Any] = {
-        "workload": run.workload.name,
-        "about": run.workload.sentence,
+        "workload": run.workload.name, "about": run.workload.sentence,
         "server": {"url": run.client.connection.url, "kube_version": run.version, "real": run.real},
-        "seconds": round(run.seconds, 3),
-        "ended": run.ended,
+        "seconds": round(run.seconds, 3), "ended": run.ended,
         "faults": [{"at": at, "fault": fault.kind, "seconds": fault.seconds} for at, fault in run.faults],
         "variants": variants,
         "housekeeping": {
@@ -160,10 +147,9 @@ def summary_of(run: Run) -> dict[str, Any]:
             "etcd_keys": run.account.housekeeping.etcd_keys,
             "etcd_bytes": run.account.housekeeping.etcd_bytes,
         },
-        "others": {"requests": run.account.others.requests},
-        "remarks": remarks(run),
+        "others": {"requests": run.account.others.requests}, "remarks": remarks(run),
         "caveats": caveats(run),
-    }
+    }  # fmt: skip
     if len(variants) == 2:
         document["difference"] = difference(variants[0]["total"], variants[1]["total"])
     return document
@@ -197,7 +183,6 @@ def _over(figures: LoadFigures, seconds: float) -> dict[str, Any]:
 
 
 def remarks(run: Run) -> list[str]:
-    """Return caveats about the figures."""
     found = list(run.problems)
     account = run.account
     if run.real:
@@ -247,17 +232,11 @@ def too_slow(run: Run) -> list[str]:
 
 # Figures that a comparison prints, each with its title.
 COMPARED = (
-    ("requests", "requests"),
-    ("requests_per_second", "requests/s"),
-    ("etcd_rpcs_per_second", "etcd RPCs/s"),
-    ("etcd_bytes_per_second", "bytes/s out of etcd"),
-    ("etcd_keys", "keys read"),
-    ("returned_bytes", "bytes returned"),
-    ("amplification", "amplification"),
-    ("rejected", "rejected"),
-    ("failed", "failed"),
-    ("cpu_ms", "CPU ms"),
-)
+    ("requests", "requests"), ("requests_per_second", "requests/s"),
+    ("etcd_rpcs_per_second", "etcd RPCs/s"), ("etcd_bytes_per_second", "bytes/s out of etcd"),
+    ("etcd_keys", "keys read"), ("returned_bytes", "bytes returned"), ("amplification", "amplification"),
+    ("rejected", "rejected"), ("failed", "failed"), ("cpu_ms", "CPU ms"),
+)  # fmt: skip
 
 
 def difference(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

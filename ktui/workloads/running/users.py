@@ -18,7 +18,6 @@ class LoadUser(NamedTuple):
     group: str = ""
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of impersonation, as `kubectl --as` sends them."""
         return {
             header: value
             for header, value in (("Impersonate-User", self.name), ("Impersonate-Group", self.group))

@@ -51,5 +51,4 @@ class Workload:
         return (*self.own_knobs, VERSION)
 
     def settings(self) -> Knobs:
-        """Return the knobs at their defaults."""
         return Knobs(self.knobs)
