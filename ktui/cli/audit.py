@@ -16,10 +16,9 @@ from ktui.audit.request_list import RequestList
 from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally, TallyOptions
 from ktui.audit.workers import read_all
-from ktui.cli.auditing.diff import diff
 from ktui.cli.auditing.html import html_page
 from ktui.cli.auditing.markdown import markdown
-from ktui.cli.auditing.outputs import emit_request, merge, print_load, problems, write
+from ktui.cli.auditing.outputs import diff, emit_request, merge, print_load, problems, write
 from ktui.cli.auditing.read_logs import find_aggregated, find_sizes, list_with_bar, read_with_bar
 from ktui.cli.auditing.text import csv_table, print_report
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail

@@ -50,14 +50,12 @@ async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
         twins = [planned.without for planned in plan.lists if args.without and planned.without]
         await ask_before(found, [*paths, *dict.fromkeys(twins)], server, yes=args.yes)
         repeat = args.repeat or (1 if found.real else 3)
-        report = _progress if sys.stderr.isatty() else lambda _: None
-        rows = await run_bench(found, plan, repeat=repeat, without=args.without, report=report)
-        report("")
+        show = progress if sys.stderr.isatty() else lambda _: None
+        rows = await run_bench(
+            found, plan, repeat=repeat, without=args.without, report=lambda path: show(path[:100])
+        )
+        show("")
         return Bench(plan, rows, found.client.connection.url, node, namespace, server.behaviour.version, many)
-
-
-def _progress(path: str) -> None:
-    progress(path[:100])
 
 
 def _print(args: argparse.Namespace, bench: Bench) -> None:

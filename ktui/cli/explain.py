@@ -42,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
         documents = [explanation.document() for explanation in explanations]
         emit_json(documents if args.kube_version == "all" else documents[0], indent=2)
     else:
-        emit("\n".join(lines(explanations, colour=_colour())), coloured=True)
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        emit("\n".join(lines(explanations, colour=colour)), coloured=True)
     return OK
 
 
@@ -99,10 +100,6 @@ def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str
             except BehaviourError as error:
                 warnings.append(f"{error}; the default is used")
         yield behaviour_of(version, settable), tuple(warnings)
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 _WORDS = {

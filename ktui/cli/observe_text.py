@@ -25,7 +25,7 @@ from ktui.core.format import (
 )
 from ktui.core.live.findings import Finding, Severity, findings, verdict
 from ktui.core.live.live_state import LiveState, all_routes
-from ktui.core.live.processes import LevelRow, level_rows
+from ktui.core.live.processes import level_rows
 from ktui.core.live.resource_routes import ROW, Checks, ResourceRoutes, checks_of, saving_text
 
 UNKNOWN, NONE = "?", "·"
@@ -109,7 +109,9 @@ def print_report(live: LiveState, console: Console, top: int) -> None:
     if len(busy) > top:
         console.print(Text(f"and {many(len(busy) - top, 'resource')} more (--top)"))
     _checks(console, checks_of(routes))
-    levels = [row for row in level_rows(live) if _busy(row)]
+    levels = [
+        row for row in level_rows(live) if row.dispatched or row.executing or row.queued or row.rejected
+    ]
     _table(console, "priority levels, from metrics", _LEVELS, levels)
     samples = len(live.dumps)
     _table(console, f"who held seats, mean of {many(samples, 'dump')}", _USERS, live.users()[:top])
@@ -123,10 +125,6 @@ def _scope(live: LiveState, routes: Sequence[ResourceRoutes]) -> str:
     expected = max(server.expected or 0, reached) if server is not None else reached
     version = f"kube-apiserver {server.version}, " if server is not None and server.version else ""
     return f"{version}{reached} of {many(expected, 'replica')}, over {duration(seconds)}"
-
-
-def _busy(row: LevelRow) -> bool:
-    return any((row.dispatched, row.executing, row.queued, row.rejected))
 
 
 def _rate(row: ResourceRoutes, value: float | None) -> str:

@@ -145,13 +145,10 @@ def summarise(path: Path) -> Summary:
             file=str(path), bytes=reader.stored, unpacked_bytes=reader.size, began=timeline.began,
             ended=timeline.now, events=types.total(), by_type=dict(types.most_common()), skipped=skipped,
             servers=servers,
-            marks=[Mark(item.at - timeline.began, item.text, item.own) for item in sorted(marks, key=_time)],
+            marks=[Mark(item.at - timeline.began, item.text, item.own)
+                   for item in sorted(marks, key=lambda item: item.at)],
             warning=reader.warning,
         )  # fmt: skip
-
-
-def _time(marker: object) -> float:
-    return float(getattr(marker, "at", 0.0))
 
 
 def _is_new(servers: list[ServerInfo], event: ServerInfo) -> bool:

@@ -56,7 +56,7 @@ def target_conflict(args: argparse.Namespace) -> str:
 def demo_refuses(args: argparse.Namespace, path: str) -> str:
     """Return why a demo cluster need not be started for a request to `path`; "" for another server."""
     from ktui.kube.routing.request import RequestError, parse_request  # start-up time
-    from ktui.workloads.demo.apps import API_VERSION
+    from ktui.workloads.demo.cluster import API_VERSION
 
     if _own_context(args) is not None or args.kubeconfig or args.context or _connection(args) is not None:
         return ""

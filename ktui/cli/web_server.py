@@ -73,7 +73,8 @@ class Guard:
                 return self._with_cookie(request)
             if not self._knows(request.cookies.get(self.cookie, "")):
                 return _refuse(NO_TOKEN)
-            if _is_websocket(request) and not _own_page(request):
+            websocket = request.headers.get("Upgrade", "").lower() == "websocket" or request.path == "/ws"
+            if websocket and request.headers.get("Origin", "") != f"http://{request.host}":
                 return _refuse(NO_ORIGIN)
             return await handler(request)
 
@@ -92,14 +93,6 @@ class Guard:
 
 def _refuse(text: str) -> web.Response:
     return web.Response(status=403, text=REFUSAL.format(text=text), content_type="text/html")
-
-
-def _is_websocket(request: web.Request) -> bool:
-    return request.headers.get("Upgrade", "").lower() == "websocket" or request.path == "/ws"
-
-
-def _own_page(request: web.Request) -> bool:
-    return request.headers.get("Origin", "") == f"http://{request.host}"
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

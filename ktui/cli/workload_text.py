@@ -106,16 +106,13 @@ def _cells(name: str, figures: dict[str, Any]) -> list[str]:
     return [
         name, f"{figures['seconds']:.1f}", integer(figures["requests"]),
         figure(figures["requests_per_second"]),
-        " ".join(f"{_letter(route)} {integer(count)}" for route, count in figures["routes"].items()),
+        " ".join(f"{'–' if route == 'none' else letter_of(route)} {integer(count)}"
+                 for route, count in figures["routes"].items()),
         figure(figures["etcd_rpcs_per_second"]), long_bytes(figures["etcd_bytes_per_second"]),
         integer(figures["etcd_keys"]), "–" if amplification is None else times(amplification),
         *(milliseconds(value) for value in figures["ms"].values()), integer(figures["rejected"]),
         integer(figures["failed"]),
     ]  # fmt: skip
-
-
-def _letter(route: str) -> str:
-    return "–" if route == "none" else letter_of(route)
 
 
 def _print_found(console: Printer, variant: dict[str, Any]) -> None:

@@ -45,17 +45,14 @@ def read_config(path: Path, *, required: bool = False) -> Config:
         return Config(file)
     for word in file.data:
         if word not in _TOP:
-            raise ConfigError(f"{file.where(word)}: there is no {_kind(file, word)}; {nearest(word, _TOP)}")
+            kind = f"table [{word}]" if isinstance(file.data[word], dict) else f"setting {word!r}"
+            raise ConfigError(f"{file.where(word)}: there is no {kind}; {nearest(word, _TOP)}")
     values = _values(file)
     contexts = read_contexts(file)
     return Config(
         file, values, read_keys(file), read_columns(file), contexts, _default_context(file, contexts),
         _warnings(file, values, contexts),
     )  # fmt: skip
-
-
-def _kind(file: TomlFile, word: str) -> str:
-    return f"table [{word}]" if isinstance(file.data[word], dict) else f"setting {word!r}"
 
 
 def _values(file: TomlFile) -> dict[str, Any]:

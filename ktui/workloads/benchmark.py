@@ -13,7 +13,7 @@ from ktui.client.repeated_runs import Runs, run_often
 from ktui.client.target import Target, collection_size
 from ktui.core.lab.measured import Measured
 from ktui.workloads.plans import NAMESPACE, NODE, ClientPlan, PlannedList
-from ktui.workloads.running.context import names_in
+from ktui.workloads.running.workload import names_in
 
 Report = Callable[[str], None]
 

@@ -26,10 +26,9 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError, parse_toml, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.access_pattern import JSON, PROTOBUF
-from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
-from ktui.workloads.running.workload import Workload
+from ktui.workloads.running.workload import LoadContext, Workload
 
 MOST_BYTES = 1 << 20
 MOST_RATE, MOST_CONNECTIONS, MOST_REQUESTS = 10_000, 500, 1_000_000

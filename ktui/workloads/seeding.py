@@ -18,7 +18,7 @@ import msgspec
 
 from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
-from ktui.workloads.demo import apps, cluster
+from ktui.workloads.demo import cluster
 from ktui.workloads.demo.plan import DAEMONS, DemoPlan
 from ktui.workloads.demo.pods import Create
 
@@ -125,17 +125,17 @@ def stages(plan: DemoPlan, now: float) -> Iterator[SeedStage]:
     spaces, nodes, each, pods = (len(plan.namespaces), len(plan.nodes), len(plan.apps), plan.app_pod_count)
     daemons = len(DAEMONS)
     yield SeedStage("namespaces", spaces, cluster.namespaces(plan))
-    yield SeedStage("custom resource definitions", len(apps.KINDS), apps.definitions())
+    yield SeedStage("custom resource definitions", len(cluster.KINDS), cluster.definitions())
     yield SeedStage("nodes", nodes, cluster.nodes(plan, now))
     yield SeedStage("node leases", nodes, cluster.leases(plan, now))
     yield SeedStage("configuration", daemons, cluster.daemon_configs())
-    yield SeedStage("configuration", spaces + 2 * each, apps.configs(plan))
-    yield SeedStage("deployments", 2 * each, apps.deployments(plan))
-    all_pods = chain(cluster.daemon_pods(plan, now), apps.pods(plan, now))
+    yield SeedStage("configuration", spaces + 2 * each, cluster.configs(plan))
+    yield SeedStage("deployments", 2 * each, cluster.deployments(plan))
+    all_pods = chain(cluster.daemon_pods(plan, now), cluster.pods(plan, now))
     yield SeedStage(LAST_FOR_CLIENTS, daemons * nodes + pods, all_pods)
-    yield SeedStage("services", each, apps.services(plan))
-    yield SeedStage("endpoint slices", each, apps.endpoint_slices(plan))
-    yield SeedStage("Cilium resources", nodes + each + pods + len(plan.teams) + 1, apps.objects(plan))
+    yield SeedStage("services", each, cluster.services(plan))
+    yield SeedStage("endpoint slices", each, cluster.endpoint_slices(plan))
+    yield SeedStage("Cilium resources", nodes + each + pods + len(plan.teams) + 1, cluster.objects(plan))
     yield SeedStage("events", -(-pods // cluster.PODS_PER_EVENT), cluster.events(plan, now))
 
 

@@ -1,23 +1,40 @@
-"""Other outputs of `ktui audit`: a LoadProfile for kperf, partial counts and their merge, single requests."""
+"""Other outputs of `ktui audit`: a LoadProfile, partial counts, single requests, two reports compared."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
 from ktui.audit import partial_tally
+from ktui.audit.comparison import (
+    REPORT_BYTES,
+    Change,
+    ReportChanges,
+    ReportError,
+    Side,
+    Totals,
+    compare,
+    parse_report,
+)
 from ktui.audit.partial_tally import PartialError
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.request_list import MOST, ListedRequest, RequestList
 from ktui.audit.tally import Tally
-from ktui.cli.output import emit, emit_json_text, warn
-from ktui.core.format import integer
+from ktui.cli.exit_codes import OK
+from ktui.cli.output import emit, emit_json, emit_json_text, warn
+from ktui.cli.printing import Printer
+from ktui.core.format import frequency, integer, long_bytes, long_milliseconds, percent
 from ktui.documents.limits import DocumentError, read_bytes
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
+from ktui.printable import escaped
 
 CONNECTIONS = 10
 
@@ -128,3 +145,89 @@ def problems(requests: RequestList) -> None:
             warn(f"{file.name}: {integer(file.malformed)} records could not be read")
     if requests.overflowed:
         warn(f"more than {integer(MOST)} requests: those far apart in the logs are not joined")
+
+
+_STYLES = {"gone": "green", "fewer": "green", "new": "yellow", "more": "yellow", "moved": "cyan"}
+_SHOWN = 20
+
+
+def diff(names: list[str], *, as_json: bool) -> int:
+    """Print the comparison. Raises ReportError, OSError."""
+    if len(names) != 2:
+        raise ReportError("diff takes two reports of `ktui audit --json`: BEFORE AFTER")
+    comparison = compare(*map(_report, names))
+    if as_json:
+        emit_json(msgspec.to_builtins(comparison), indent=2)
+    else:
+        _print(comparison)
+    return OK
+
+
+def _report(name: str) -> Report:
+    try:
+        return parse_report(read_bytes(Path(name), REPORT_BYTES))
+    except (ReportError, DocumentError) as error:
+        raise ReportError(f"{name} {error}") from None
+
+
+def _print(comparison: ReportChanges) -> None:
+    console = Printer(highlight=False)
+    for label, totals in (("before", comparison.before), ("after", comparison.after)):
+        console.print(Text(f"{label:<7} {_totals(totals)}", "bold"))
+    changed = [change for change in comparison.changes if change.kind != "same"]
+    same = len(comparison.changes) - len(changed)
+    for title, rows in (
+        ("less time of the apiserver", [change for change in changed if _busy(change) < 0]),
+        ("more time of the apiserver", [change for change in reversed(changed) if _busy(change) >= 0]),
+    ):
+        if rows:
+            console.print()
+            console.print(Text(title, "bold"))
+            console.print(_table(rows[:_SHOWN]))
+        if len(rows) > _SHOWN:
+            console.print(Text(f"  and {len(rows) - _SHOWN} more: --json", "dim"))
+    console.print()
+    console.print(Text(f"{same} groups of requests as before (rates within 10%)", "dim"))
+
+
+def _totals(totals: Totals) -> str:
+    parts = [f"rules of {totals.kube_version}"]
+    if totals.lists_per_second is not None:
+        parts.append(f"{frequency(totals.lists_per_second)} LISTs")
+    if totals.etcd_share is not None:
+        parts.append(f"{percent(totals.etcd_share)} of them from etcd")
+    parts.append(f"{long_milliseconds(totals.busy)} of apiserver time a second")
+    return ", ".join(parts)
+
+
+def _busy(change: Change) -> float:
+    return (change.after.busy if change.after else 0.0) - (change.before.busy if change.before else 0.0)
+
+
+def _table(changes: Sequence[Change]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for title in ("", "client", "request", "rate", "p99", "bytes/s", "route"):
+        table.add_column(title, overflow="fold")
+    for change in changes:
+        sides = (change.before, change.after)
+        table.add_row(
+            Text(change.kind, _STYLES.get(change.kind, "")),
+            Text(escaped(f"{change.client} {change.user}".strip())),
+            Text(escaped(change.request)),
+            *(Text(_moved([each(side) if side else "–" for side in sides])) for each in _COLUMNS),
+        )
+    return table
+
+
+_COLUMNS: tuple[Callable[[Side], str], ...] = (
+    lambda side: frequency(side.per_second),
+    lambda side: long_milliseconds(side.p99),
+    lambda side: "" if side.bytes_per_second is None else long_bytes(side.bytes_per_second),
+    lambda side: side.route,
+)
+
+
+def _moved(texts: list[str]) -> str:
+    """Return `3.0/min → 1.0/min`, or one text if both are the same."""
+    before, after = texts
+    return before if before == after else f"{before} → {after}"

@@ -165,7 +165,7 @@ def _bar(logs: list[Log]) -> Iterator[Progressed]:
         def report(name: str, taken: int) -> None:
             if pressed:
                 raise Stopped
-            bar.update(task, description=_label(name), completed=taken)
+            bar.update(task, description=escape(escaped(name)[-40:]), completed=taken)
 
         yield report
 
@@ -184,10 +184,6 @@ def _until_ctrl_c() -> Iterator[list[int]]:
         yield pressed
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _label(name: str) -> str:
-    return escape(escaped(name)[-40:])
 
 
 def _progress() -> Progress:

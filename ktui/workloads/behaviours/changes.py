@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterable
 
 from ktui.client.connection import ClientError
-from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
+from ktui.workloads.running.workload import LoadContext
 
 CHANGED = "/api/v1/namespaces/default/configmaps"
 DELETE_SECONDS = 5.0

@@ -18,9 +18,9 @@ from ktui.client.list_stream import ListBody
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.json_trees import Obj
 from ktui.supervision import stop
-from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.workload import LoadContext
 
 WATCH_SECONDS, DEMO_WATCH_SECONDS = 600, 300
 PAGE = 500

@@ -16,13 +16,12 @@ from ktui.core.format import integer, long_bytes, milliseconds, times
 from ktui.kube.access_pattern import JSON, METADATA_ONLY, PROTOBUF
 from ktui.workloads.plans import NODE, SELECTORS, ClientPlan, PlanError, find_plan, without_selectors
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.own_level import levels_table, own_level, shares_knob
 from ktui.workloads.running.users import LoadUser, user_of
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 POLICIES = ("none", "fixed", "exponential", "tenth")
 FIXED_SECONDS = 5.0
@@ -131,26 +130,21 @@ async def _boot_again(context: LoadContext) -> None:
 
 async def boot_fleet(context: LoadContext) -> None:
     requests = planned_requests(context)
+    agent = agent_of(requests)
     context.found["booted"] = 0
     agents = context.knobs.integer("agents")
     context.found["agents"] = agents
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         for number in range(agents):
-            client = context.client(
-                agent_of(requests), user_on(agent_of(requests), context.cluster.node(number))
-            )
+            of_node = LoadUser(f"system:node:{context.cluster.node(number)}", "system:nodes")
+            client = context.client(agent, of_node if agent == "kubelet" else None)
             group.create_task(_agent(context, client, number, requests))
     context.found["seconds_until_all_booted"] = round(asyncio.get_running_loop().time() - began, 3)
 
 
 def agent_of(requests: Sequence[PlannedRequest]) -> str:
     return requests[0].client or "agent"
-
-
-def user_on(agent: str, node: str) -> LoadUser | None:
-    """Return the user of an agent: a kubelet's is its node's; None for the agent's own."""
-    return LoadUser(f"system:node:{node}", "system:nodes") if agent == "kubelet" else None
 
 
 async def _agent(

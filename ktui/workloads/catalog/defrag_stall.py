@@ -13,14 +13,14 @@ from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.metrics_page import samples_of
 from ktui.contract.faults import Fault
+from ktui.contract.paths import Rules
 from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.supervision import stop
 from ktui.workloads.behaviours.changes import changes_knob, keep_changing
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 EVERY_SECONDS = 0.5
 RESIDENT = "process_resident_memory_bytes"
@@ -109,7 +109,7 @@ async def _pass(context: LoadContext, name: str) -> None:
     """Send LISTs at a rate, before, during and after a stall of the watches."""
     policy = POLICIES[name]
     if policy.version:
-        await context.follow_rules(policy.version, policy.gates)
+        await context.follow_rules(Rules(policy.version, dict(policy.gates)))
     over = asyncio.Event()
     lists = asyncio.create_task(_lists(context, policy.path, over))
     try:

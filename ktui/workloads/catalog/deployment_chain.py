@@ -27,9 +27,8 @@ from ktui.workloads.controllers.controller import (
 from ktui.workloads.controllers.deployments import DeploymentController, ReplicaSetController
 from ktui.workloads.controllers.pod_controllers import GarbageCollector, NodeKubelet, Scheduler
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"

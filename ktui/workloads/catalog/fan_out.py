@@ -27,10 +27,9 @@ from ktui.workloads.behaviours.event_audiences import (
     work_by_version,
 )
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 LABEL = "ktui-fan-out"

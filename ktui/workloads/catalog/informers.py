@@ -11,9 +11,8 @@ from ktui.core.format import integer, long_bytes, milliseconds
 from ktui.workloads.behaviours.changes import changes_knob, keep_living
 from ktui.workloads.behaviours.client_reflector import InformerReflector, LossCounts
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 COLLECTIONS = {
     "configmaps": "/api/v1/configmaps",

@@ -22,11 +22,10 @@ from ktui.workloads.behaviours.object_store import (
     ObjectStore,
 )
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 STRATEGIES = ("Cache", "Get", "Watch")
 MOST_WATCHES = 400  # one connection each

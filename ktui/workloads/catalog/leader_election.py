@@ -14,12 +14,11 @@ from ktui.core.format import integer, milliseconds
 from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.workloads.catalog.repeated import PODS
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.own_level import levels_table, own_level, shares_knob
 from ktui.workloads.running.users import LoadUser
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 # kube-controller-manager's and kube-scheduler's defaults, in seconds.

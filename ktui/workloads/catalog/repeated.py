@@ -10,10 +10,9 @@ from urllib.parse import quote
 
 from ktui.client.connection import ClientError
 from ktui.workloads.behaviours.client_reflector import LoadReflector
-from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import Fix, LoadContext, Workload
 
 Action = Callable[[LoadContext, LoadClient, int], Awaitable[None]]
 

@@ -13,10 +13,9 @@ from ktui.contract.faults import Fault
 from ktui.core.format import integer, milliseconds
 from ktui.workloads.behaviours.changes import CHANGED
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob, WorkloadError
-from ktui.workloads.running.workload import Fix, Workload
+from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
 OLD_NODE, NEW_NODE = "node-1", "node-2"
 FORMS = {
@@ -75,20 +74,17 @@ async def run(context: LoadContext) -> None:
             await writer.write("DELETE", f"{CHANGED}/{name}", None, "delete")
             await _place(writer, name, NEW_NODE)
             seen = max(seen, await _current(second, one))
+            versions = {"0": "&resourceVersion=0", "last": f"&resourceVersion={seen}", "unset": ""}
             chosen = context.knobs.text("relist")
             for form in FORMS if chosen == ALL else (chosen,):
                 counts = journeys.setdefault(form, Journey())
-                await _travel(context, first, f"{one}{_version(form, seen)}", form, seen, counts)
+                await _travel(context, first, f"{one}{versions[form]}", form, seen, counts)
             context.begin("after")
             await writer.write("DELETE", f"{CHANGED}/{name}", None, "delete")
             await context.pause(context.knobs.number("behind") + context.knobs.number("interval"))
     finally:
         with contextlib.suppress(ClientError):
             await writer.write("DELETE", f"{CHANGED}/{name}", None, "delete")
-
-
-def _version(form: str, seen: int) -> str:
-    return {"0": "&resourceVersion=0", "last": f"&resourceVersion={seen}", "unset": ""}[form]
 
 
 async def _place(writer: LoadClient, name: str, node: str) -> None:

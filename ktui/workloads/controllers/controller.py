@@ -19,8 +19,8 @@ from ktui.documents.limits import decode_json
 from ktui.kube.json_trees import Obj
 from ktui.workloads.behaviours.client_reflector import ObjectInformer
 from ktui.workloads.demo.pods import timestamp
-from ktui.workloads.running.context import LoadContext
 from ktui.workloads.running.users import LoadUser
+from ktui.workloads.running.workload import LoadContext
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 REPLICA_SETS = "/apis/apps/v1/namespaces/default/replicasets"

@@ -177,9 +177,9 @@ class DeploymentController(Controller):
         if (size := limits.new_size(_size(new), _total(own))) != _size(new):
             await self._resize(deployment, new, size, cause)
         elif old:
-            await self._shrink(
-                deployment, old, limits.to_remove(_total(own), _size(new), _available(new)), cause
-            )
+            available = int((new.get("status") or {}).get("availableReplicas", 0))
+            most = limits.to_remove(_total(own), _size(new), available)
+            await self._shrink(deployment, old, most, cause)
         await self._report(deployment, new, own, cause)
 
     async def _create_set(self, deployment: Obj, digest: str, size: int, cause: str) -> None:
@@ -262,7 +262,3 @@ def _size(replica_set: Obj) -> int:
 
 def _total(sets: list[Obj]) -> int:
     return sum(_size(found) for found in sets)
-
-
-def _available(replica_set: Obj) -> int:
-    return int((replica_set.get("status") or {}).get("availableReplicas", 0))

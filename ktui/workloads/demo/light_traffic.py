@@ -18,8 +18,7 @@ from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
 from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.client_reflector import DemoInformer
-from ktui.workloads.demo.apps import pod_facts
-from ktui.workloads.demo.cluster import event
+from ktui.workloads.demo.cluster import event, pod_facts
 from ktui.workloads.demo.plan import DemoPlan
 from ktui.workloads.demo.pods import pod_status, timestamp
 from ktui.workloads.plans import ClientPlan, find_plan

@@ -10,9 +10,9 @@ from typing import Any
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, milliseconds
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import FindingsTable, LoadContext
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.users import LoadUser
+from ktui.workloads.running.workload import FindingsTable, LoadContext
 
 FLOW = "/apis/flowcontrol.apiserver.k8s.io/v1"
 LEVELS, SCHEMAS = f"{FLOW}/prioritylevelconfigurations", f"{FLOW}/flowschemas"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,10 +17,9 @@ from ktui.contract.faults import Fault, TimedFault
 from ktui.contract.paths import Rules
 from ktui.supervision import stop
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import LoadContext, read_cluster
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, WorkloadError
-from ktui.workloads.running.workload import Workload
+from ktui.workloads.running.workload import LoadContext, Workload, read_cluster
 
 # Seconds for the server to end requests of clients that have gone: without progress, and in total.
 SETTLE_SECONDS, MOST_SETTLE_SECONDS = 15.0, 120.0
@@ -167,7 +166,7 @@ class Run:
             context.began = partial(self._began, variant, [context.phase])
             context.stopped = partial(self._stopped, variant)
             context.replica = self._replica
-            context.inject, context.follow_rules = self.inject, self._follow_version
+            context.inject, context.follow_rules = self.inject, self._follow_rules
             context.memory["seconds"] = variant.seconds
             variant.context = context
             variant.knobs.changed = context.changed.set
@@ -301,9 +300,6 @@ class Run:
         wanted = variant.knobs.text("version")
         if wanted and not self.real and wanted != self.version:
             await self._follow_rules(Rules(wanted, {}))
-
-    async def _follow_version(self, version: str, gates: Mapping[str, bool]) -> None:
-        await self._follow_rules(Rules(version, dict(gates)))
 
     async def _follow_rules(self, rules: Rules) -> None:
         if rules != self._following and not self.real:

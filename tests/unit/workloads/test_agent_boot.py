@@ -15,10 +15,10 @@ from ktui.workloads.catalog import agent_boot
 from ktui.workloads.catalog.agent_boot import WORKLOAD, boot_fleet, per_request, restart_delay, start_delay
 from ktui.workloads.running import fleet
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import Cluster, LoadContext
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs, assign
+from ktui.workloads.running.workload import Cluster, LoadContext
 from tests.unit.client.rude import Answer, rude_server, whole
 
 pytestmark = pytest.mark.anyio

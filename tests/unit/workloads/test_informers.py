@@ -13,9 +13,9 @@ from ktui.client.connection import ServerConnection
 from ktui.workloads.behaviours.client_reflector import InformerReflector
 from ktui.workloads.catalog.informers import COLLECTIONS, WORKLOAD
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import Cluster, LoadContext
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs
+from ktui.workloads.running.workload import Cluster, LoadContext
 
 pytestmark = pytest.mark.anyio
 STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"

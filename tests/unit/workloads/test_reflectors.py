@@ -21,9 +21,9 @@ from ktui.workloads.behaviours.client_reflector import (
 from ktui.workloads.catalog.informers import WORKLOAD
 from ktui.workloads.running import fleet
 from ktui.workloads.running.account import Account
-from ktui.workloads.running.context import Cluster, LoadContext
 from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.running.knobs import Knobs
+from ktui.workloads.running.workload import Cluster, LoadContext
 from tests.unit.client.rude import Answer, rude_server, whole
 
 pytestmark = pytest.mark.anyio
