@@ -156,15 +156,10 @@ def _options(args: argparse.Namespace) -> TallyOptions:
 
 
 def _print(report: Report, args: argparse.Namespace) -> None:
+    texts = {"markdown": markdown, "csv": csv_table, "html": html_page}
     if args.json:
         emit_json(msgspec.to_builtins(report), indent=2)
-    elif args.markdown:
-        emit(markdown(report).removesuffix("\n"))
-    elif args.csv:
-        emit(csv_table(report).removesuffix("\n"))
-    elif args.html:
-        emit(html_page(report).removesuffix("\n"))
-    elif args.emit:
-        print_load(report)
+    elif text := next((text for form, text in texts.items() if getattr(args, form)), None):
+        emit(text(report).removesuffix("\n"))
     else:
-        print_report(report)
+        (print_load if args.emit else print_report)(report)

@@ -60,13 +60,10 @@ def _explain(
     request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
     state = assumed_state(
-        request,
-        readiness=Readiness(args.cache),
-        progress=supports_progress(args),
-        rv_age=RevisionAge(args.rv_age),
-        token_age=RevisionAge(args.continue_age),
+        request, readiness=Readiness(args.cache), progress=supports_progress(args),
+        rv_age=RevisionAge(args.rv_age), token_age=RevisionAge(args.continue_age),
         snapshot=args.cache_snapshot,
-    )
+    )  # fmt: skip
     pattern = AccessPattern(
         repeated_every=args.repeated_every, agents=args.agents, together=args.agents > 1,
         keeps_part=args.keeps_part, informer=args.informer, node=args.node, account=args.account,

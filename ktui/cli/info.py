@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(document, indent=2)
     else:
-        emit("\n".join(_lines(document)))
+        emit(_text(document))
     return OK
 
 
@@ -47,28 +47,19 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _lines(document: dict[str, Any]) -> Iterator[str]:
-    yield "versions"
-    yield from _columns([(name, text) for name, text in document["versions"].items()])
-    yield "\nplaces"
-    yield from _columns(
-        [(p["name"], p["path"], "" if p["exists"] else "(not there)") for p in document["places"]]
-    )
-    yield "\nlimits"
-    yield from _columns([(name, text) for name, text in document["limits"].items()])
-    yield "\nterminal"
-    yield from _columns([(name, str(text)) for name, text in document["terminal"].items()])
-    if document["contexts"]:
-        yield "\ncontexts"
-        rows = [
-            ("*" if c["name"] == document["context"] else " ", c["name"], c["cluster"], c["where"])
-            for c in document["contexts"]
-        ]
-        yield from _columns(rows)
-    yield "\nsettings"
-    yield from _columns([(s["setting"], s["value"], s["where"] or s["source"]) for s in document["settings"]])
-    for warning in document["warnings"]:
-        yield f"\nwarning: {warning}"
+def _text(document: dict[str, Any]) -> str:
+    chosen = document["context"]
+    sections: dict[str, Any] = {
+        "versions": document["versions"].items(),
+        "places": [(p["name"], p["path"], "" if p["exists"] else "(not there)") for p in document["places"]],
+        "limits": document["limits"].items(),
+        "terminal": [(name, str(text)) for name, text in document["terminal"].items()],
+        "contexts": [("*" if c["name"] == chosen else " ", c["name"], c["cluster"], c["where"])
+                     for c in document["contexts"]],
+        "settings": [(s["setting"], s["value"], s["where"] or s["source"]) for s in document["settings"]],
+    }  # fmt: skip
+    texts = ["\n".join((title, *_columns(list(rows)))) for title, rows in sections.items() if rows]
+    return "\n\n".join([*texts, *(f"warning: {warning}" for warning in document["warnings"])])
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -58,14 +58,12 @@ class Listing:
     def _variant(self, variant: TriedVariant) -> dict[str, Any]:
         measured = variant.measured
         return {
-            "id": variant.id,
-            "path": variant.path,
-            "why": variant.why,
+            "id": variant.id, "path": variant.path, "why": variant.why,
             "headers": {"Accept": variant.accept} if variant.accept else {},
             "predicted": {"route": variant.route},
             "measured": None if measured is None else measured.document(),
             "trial": None if variant.trial is None else variant.trial.document(),
-        }
+        }  # fmt: skip
 
 
 async def list_at(target: Target, args: argparse.Namespace) -> Listing:

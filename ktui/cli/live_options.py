@@ -52,13 +52,9 @@ def prometheus_connection(args: argparse.Namespace) -> PrometheusConnection:
     name, _, password = _secret(args, "user").partition(":")
     header, colon, value = _secret(args, "header").partition(":")
     return PrometheusConnection(
-        url=url.rstrip("/"),
-        context=parts.hostname,
-        token=_secret(args, "token"),
-        username=name,
-        password=password,
-        extra_headers={header.strip(): value.strip()} if colon else {},
-    )
+        url=url.rstrip("/"), context=parts.hostname, token=_secret(args, "token"), username=name,
+        password=password, extra_headers={header.strip(): value.strip()} if colon else {},
+    )  # fmt: skip
 
 
 def _secret(args: argparse.Namespace, name: str) -> str:

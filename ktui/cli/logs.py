@@ -54,7 +54,7 @@ def start_log(args: argparse.Namespace, process: str) -> None:
         handler = _File(path, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write the log {path}: {error.strerror}") from error
-    handler.setFormatter(_Json(process) if args.log_format == "json" else _Plain(process))
+    handler.setFormatter(_Lines(process, args.log_format))
     root = logging.getLogger()
     level = logging.getLevelNamesMapping()[args.log_level.upper()]
     root.addHandler(handler)
@@ -110,47 +110,29 @@ def _secrets_of(args: argparse.Namespace) -> Iterable[str]:
     yield environ.get("ETCDCTL_PASSWORD", "")
 
 
-class _Plain(logging.Formatter):
-    """Formats `2026-11-20T11:36:34.123Z INFO    serve ktui.cli.serve: text`; further lines are indented."""
+class _Lines(logging.Formatter):
+    """Formats `2026-11-20T11:36:34.123Z INFO    serve ktui.cli.serve: text` (further lines indented), or a
+    JSON object per line: time, level, process, pid, logger, message."""
 
-    def __init__(self, process: str) -> None:
+    def __init__(self, process: str, form: str) -> None:
         super().__init__()
-        self._process = process
+        self._process, self._form = process, form
 
     def format(self, record: logging.LogRecord) -> str:
-        head = f"{stamp(record.created)} {record.levelname:<7} {self._process} {record.name}: "
-        lines = _message(self, record).splitlines() or [""]
-        return head + "\n    ".join(escaped(line) for line in lines)
-
-
-class _Json(logging.Formatter):
-    """Formats a JSON object per line: time, level, process, pid, logger, message."""
-
-    def __init__(self, process: str) -> None:
-        super().__init__()
-        self._process = process
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = {
-            "time": stamp(record.created),
-            "level": record.levelname.lower(),
-            "process": self._process,
-            "pid": record.process,
-            "logger": record.name,
-            "message": _message(self, record),
-        }
+        message = record.getMessage()
+        if record.exc_info:
+            message += "\n" + self.formatException(record.exc_info)
+        message, time_ = without_secrets(message), stamp(record.created)
+        if self._form == "plain":
+            head = f"{time_} {record.levelname:<7} {self._process} {record.name}: "
+            return head + "\n    ".join(escaped(line) for line in message.splitlines() or [""])
         import json  # start-up time
 
+        line = {"time": time_, "level": record.levelname.lower(), "process": self._process,
+                "pid": record.process, "logger": record.name, "message": message}  # fmt: skip
         return json.dumps(line)
 
 
 def stamp(at: float) -> str:
     """Return a time (Unix seconds) in UTC with milliseconds: `2026-11-20T11:36:34.123Z`."""
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(at))}.{int(at % 1 * 1000):03d}Z"
-
-
-def _message(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    text = record.getMessage()
-    if record.exc_info:
-        text += "\n" + formatter.formatException(record.exc_info)
-    return without_secrets(text)

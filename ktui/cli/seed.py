@@ -37,72 +37,59 @@ class SeedReporter:
     """
 
     def __init__(
-        self, total: int, out: TextIO = sys.stderr, clock: Callable[[], float] = time.monotonic
+        self, total: int, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.total = total
-        self._out = out
-        self._clock = clock
-        self._terminal = out.isatty()
+        self.total, self._out, self._clock = total, out, clock
+        self._terminal = (out or sys.stderr).isatty()
         self._began = self._reported = clock()
         self._step = 0
 
     def __call__(self, progress: SeedProgress) -> None:
-        done = progress.created + progress.existed
-        if done >= self.total or not self._due(done):
-            return
-        share = done * 100 // self.total
-        self._print(
-            f"demo cluster: {share} %, {integer(done)} of {many(self.total, 'object')} ({progress.stage})"
-        )
+        if progress.done < self.total and self._due(progress.done):
+            share = f"{progress.done * 100 // self.total} %, {integer(progress.done)}"
+            what = f"{share} of {many(self.total, 'object')} ({progress.stage})"
+            tell(f"demo cluster: {what}", self._out)
 
     def finish(self, progress: SeedProgress) -> None:
         """Print the last line: the number of objects, and how long it took."""
-        done = progress.created + progress.existed
-        self._print(
-            f"demo cluster: complete, {many(done, 'object')} in {duration(self._clock() - self._began)}"
-        )
+        took = duration(self._clock() - self._began)
+        tell(f"demo cluster: complete, {many(progress.done, 'object')} in {took}", self._out)
 
     def _due(self, done: int) -> bool:
-        if not self._terminal:
-            step, before = done * STEPS // self.total, self._step
-            self._step = step
-            return step > before
+        if self._terminal:
+            return self._has_passed(EVERY_SECONDS)
+        step, before = done * STEPS // self.total, self._step
+        self._step = step
+        return step > before
+
+    def _has_passed(self, seconds: float) -> bool:
         now = self._clock()
-        if now - self._reported < EVERY_SECONDS:
+        if now - self._reported < seconds:
             return False
         self._reported = now
         return True
 
-    def _print(self, line: str) -> None:
-        tell(line, self._out)
 
-
-class ServerSeedReporter:
+class ServerSeedReporter(SeedReporter):
     """Prints the progress for the server that started this process; the last line is empty."""
 
     def __init__(
         self, total: int, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self.total = total
-        self._out = out
-        self._clock = clock
-        self._began = clock()
-        self._reported = self._began - FOR_SERVER_SECONDS
+        super().__init__(total, out, clock)
+        self._reported -= FOR_SERVER_SECONDS
 
     def __call__(self, progress: SeedProgress) -> None:
-        now = self._clock()
-        if now - self._reported < FOR_SERVER_SECONDS:
-            return
-        self._reported = now
-        done = progress.created + progress.existed
-        share = f"{done * 100 // self.total} %, {integer(done)} of {integer(self.total)} objects"
-        tell(f"{FILLING} {share}, now {progress.stage}{self._left(done, now)}", self._out)
+        if self._has_passed(FOR_SERVER_SECONDS):
+            done = progress.done
+            share = f"{done * 100 // self.total} %, {integer(done)} of {integer(self.total)} objects"
+            tell(f"{FILLING} {share}, now {progress.stage}{self._left(done)}", self._out)
 
-    def _left(self, done: int, now: float) -> str:
+    def _left(self, done: int) -> str:
         """Return `, 12s left` at the average pace so far; "" at the beginning."""
         if done < LEAST_SHARE * self.total or done >= self.total:
             return ""
-        left = (now - self._began) * (self.total - done) / done
+        left = (self._reported - self._began) * (self.total - done) / done
         return f", {duration(max(1.0, left))} left"
 
     def finish(self, _progress: SeedProgress) -> None:
@@ -154,7 +141,7 @@ async def _seed(
     clients_may_start: Callable[[], None],
 ) -> None:
     total = count_objects(plan)
-    reporters: list[SeedReporter | ServerSeedReporter] = [ServerSeedReporter(total)] if args.parent else []
+    reporters: list[SeedReporter] = [ServerSeedReporter(total)] if args.parent else []
     if args.progress:
         reporters.append(SeedReporter(total))
     if reporters:
@@ -176,7 +163,7 @@ async def _seed(
 async def _seed_with_progress(
     connection: ServerConnection,
     plan: DemoPlan,
-    reporters: Sequence[SeedReporter | ServerSeedReporter],
+    reporters: Sequence[SeedReporter],
     clients_may_start: Callable[[], None],
 ) -> None:
     progress = SeedProgress()
@@ -195,6 +182,5 @@ async def _seed_with_progress(
 
 
 def _report(progress: SeedProgress) -> None:
-    done = progress.created + progress.existed
-    if done % 50 == 0 and sys.stdout.isatty():
-        replace_line(f"{done:>9,}  {progress.stage}")
+    if progress.done % 50 == 0 and sys.stdout.isatty():
+        replace_line(f"{progress.done:>9,}  {progress.stage}")

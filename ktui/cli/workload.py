@@ -84,14 +84,9 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
         ask_before_load(found.target, workload, args)
         replica = await stack.enter_async_context(replica_of(found.target)) if workload.replica else None
         run = Run(
-            workload,
-            variants,
-            found.target.client,
-            real=found.target.real,
-            faults=args.faults,
-            revive=found.revive,
-            replica=replica,
-        )
+            workload, variants, found.target.client, real=found.target.real, faults=args.faults,
+            revive=found.revive, replica=replica,
+        )  # fmt: skip
         if args.stream:
             await run.go(args.seconds, lambda: _stream(run))
             return run

@@ -26,17 +26,18 @@ class ValueType(Struct, frozen=True):
         return str(home / Path(value).expanduser()) if self.is_path else value
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
+def _valid(value: Any, ok: bool) -> Any:
+    if not ok:
         raise ValueError
     return value
 
 
+def _text(value: object) -> str:
+    return str(_valid(value, isinstance(value, str)))
+
+
 def _some_text(value: object) -> str:
-    text = _text(value)
-    if not text:
-        raise ValueError
-    return text
+    return str(_valid(value, isinstance(value, str) and bool(value)))
 
 
 def _path(text: str) -> str:
@@ -44,49 +45,37 @@ def _path(text: str) -> str:
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError
-    return value
+    return int(_valid(value, isinstance(value, int) and not isinstance(value, bool)))
 
 
 def _at_least(least: int, number: int) -> int:
-    if number < least:
-        raise ValueError
-    return number
+    return int(_valid(number, number >= least))
 
 
 def _pace(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise ValueError
-    return float(value)
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else 0
+    return float(_valid(number, 0 < number < float("inf")))
 
 
 def _switch(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError
-    return value
+    return bool(_valid(value, isinstance(value, bool)))
 
 
 def _switch_text(text: str) -> bool:
     known = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False,
              "off": False}  # fmt: skip
-    if text.lower() not in known:
-        raise ValueError
-    return known[text.lower()]
+    return known[_valid(text.lower(), text.lower() in known)]
 
 
 def _names(value: object) -> str:
     words = [value] if isinstance(value, str) else value
-    if not isinstance(words, list) or not words or not all(isinstance(w, str) and w for w in words):
-        raise ValueError
-    return ",".join(words)
+    ok = isinstance(words, list) and bool(words) and all(isinstance(w, str) and w for w in words)
+    return ",".join(_valid(words, ok))
 
 
 def _gates(value: object) -> str:
     if isinstance(value, dict):
-        if not all(isinstance(on, bool) for on in value.values()):
-            raise ValueError
-        return ",".join(f"{gate}={str(on).lower()}" for gate, on in value.items())
+        return ",".join(f"{gate}={str(_switch(on)).lower()}" for gate, on in value.items())
     from ktui.kube.versions import BehaviourError, parse_gates  # start-up time
 
     text = _names(value)

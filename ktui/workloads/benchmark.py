@@ -97,14 +97,11 @@ class Bench:
     def document(self) -> dict[str, Any]:
         many = self.many
         return {
-            "plan": self.plan.name,
-            "about": self.plan.about,
-            "server": {"url": self.url, "kube_version": self.kube_version},
-            "node": self.node,
-            "namespace": self.namespace,
-            "lists": [row.document(many) for row in self.rows],
+            "plan": self.plan.name, "about": self.plan.about,
+            "server": {"url": self.url, "kube_version": self.kube_version}, "node": self.node,
+            "namespace": self.namespace, "lists": [row.document(many) for row in self.rows],
             "extrapolated": None if many is None else self._extrapolated(many),
-        }
+        }  # fmt: skip
 
     def _extrapolated(self, many: Extrapolation) -> dict[str, Any]:
         factors = {"agents": many.agents, "nodes": many.nodes, "growth": round(many.growth, 3)}

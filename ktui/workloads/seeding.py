@@ -108,6 +108,10 @@ class SeedProgress:
     created: int = 0
     existed: int = 0
 
+    @property
+    def done(self) -> int:
+        return self.created + self.existed
+
 
 class SeedStage(NamedTuple):
     """Objects that are created before those of the next stage; `size` is their number."""

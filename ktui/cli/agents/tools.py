@@ -262,14 +262,11 @@ def _ranked(args: argparse.Namespace, masks: Masks) -> str:
         raise ToolProblem(f"no request was found in the log: {'; '.join(problems) or 'unknown lines'}")
     groups = [_group(group, masks) for group in report.groups]
     document = {
-        "kube_version": report.kube_version,
-        "ranked_by": report.ranked_by,
+        "kube_version": report.kube_version, "ranked_by": report.ranked_by,
         "span": None if report.span is None else msgspec.to_builtins(report.span),
-        "requests": msgspec.to_builtins(report.requests),
-        "groups_total": report.groups_total,
-        "groups": groups,
-        "notes": [masks.text(note) for note in report.notes],
-    }
+        "requests": msgspec.to_builtins(report.requests), "groups_total": report.groups_total,
+        "groups": groups, "notes": [masks.text(note) for note in report.notes],
+    }  # fmt: skip
     return fitted(document, ("notes", "groups"))
 
 
@@ -277,17 +274,13 @@ def _group(group: Any, masks: Masks) -> Document:
     latency, estimated = group.latency, group.estimated
     best = group.cheaper[0] if group.cheaper else None
     return {
-        "rank": group.rank,
-        "client": masks.client(group.client),
-        "user": masks.user(group.user),
-        "request": f"{group.verb} {masks.url(group.example)}",
-        "count": group.count,
-        "ms": None if latency is None else {"p50": latency.p50, "p99": latency.p99},
-        "route": group.route,
+        "rank": group.rank, "client": masks.client(group.client), "user": masks.user(group.user),
+        "request": f"{group.verb} {masks.url(group.example)}", "count": group.count,
+        "ms": None if latency is None else {"p50": latency.p50, "p99": latency.p99}, "route": group.route,
         "reason_id": group.reason_id,
         "processed_bytes": None if estimated is None else round(estimated.processed_bytes),
         "cheaper": None if best is None else {"why": best.why, "path": masks.url(best.path)},
-    }
+    }  # fmt: skip
 
 
 TOOLS = {

@@ -23,10 +23,9 @@ from ktui.cli.logs import log_of
 from ktui.cli.output import warn
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
-from ktui.cli.server.facts import Facts, ServerRecording, log_telemetry
+from ktui.cli.server.facts import Facts, RequestLogFiles, ServerRecording, log_telemetry
 from ktui.cli.server.fault_injector import FaultInjector
 from ktui.cli.server.request_chain import SYNC_SECONDS, RequestChain, ServerFlow, make_chain, make_controllers
-from ktui.cli.server.request_logs import RequestLogFiles
 from ktui.cli.server.runtime import tidy_when_quiet
 from ktui.cli.server.serve_config import ServeConfig
 from ktui.client.connection import ServerConnection

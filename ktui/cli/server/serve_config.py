@@ -22,7 +22,7 @@ from ktui.authn.keys import read_private_key, read_public_keys
 from ktui.authn.service_accounts import ISSUER, TokenSettings
 from ktui.cli.options import behaviour_from
 from ktui.cli.server.etcd_source import endpoints_of
-from ktui.cli.server.request_logs import policy_of
+from ktui.cli.server.facts import policy_of
 from ktui.kube.resources import BUILTIN
 from ktui.kube.users import Requester
 from ktui.kube.versions import Behaviour

@@ -32,13 +32,8 @@ _MOST_OPEN = 10_000  # requests whose events are kept until they finish
 _METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 _OPTIONS = (("grpc.max_reconnect_backoff_ms", 5_000),)  # else up to two minutes after a receiver begins
 _HANDLERS = {
-    "LIST": "List",
-    "GET": "Get",
-    "POST": "Create",
-    "PUT": "Update",
-    "PATCH": "Patch",
-    "DELETE": "Delete",
-}
+    "LIST": "List", "GET": "Get", "POST": "Create", "PUT": "Update", "PATCH": "Patch", "DELETE": "Delete",
+}  # fmt: skip
 _METHODS = {"LIST": "GET", "WATCH": "GET", "DELETECOLLECTION": "DELETE"}
 Attributes = dict[str, str | int]
 _INTERNAL, _SERVER, _CLIENT = 1, 2, 3
@@ -237,12 +232,9 @@ class RequestSpans:
     def _of_encoder(self) -> Attributes:
         return {
             "audit-id": self._started.audit_id,
-            "method": _METHODS.get(self._started.verb, self._started.verb),
-            "url": self._started.path,
-            "protocol": "HTTP/1.1",
-            "mediaType": "application/json",
-            "encoder": "ktui",
-        }
+            "method": _METHODS.get(self._started.verb, self._started.verb), "url": self._started.path,
+            "protocol": "HTTP/1.1", "mediaType": "application/json", "encoder": "ktui",
+        }  # fmt: skip
 
     def _storage(self, handler: Any, at: int, end: int) -> None:
         started, route = self._started, self._done.route
@@ -295,13 +287,9 @@ class RequestSpans:
             probe = call.purpose == "probe"
             name = "List(recursive=false) etcd3" if probe else names.RECURSIVE
             values: Attributes = {
-                "audit-id": self._started.audit_id,
-                names.KEY: key,
-                names.REVISION: "",
-                "resourceVersionMatch": "",
-                names.LIMIT: "1" if probe else "0",
-                names.CONTINUE: "",
-            }
+                "audit-id": self._started.audit_id, names.KEY: key, names.REVISION: "",
+                "resourceVersionMatch": "", names.LIMIT: "1" if probe else "0", names.CONTINUE: "",
+            }  # fmt: skip
             until = min(end, at + round(call.ms * _MS)) if probe else end
             self._rpc(call, self._span(name, cacher if probe else handler, at, until, values), at)
 

@@ -109,13 +109,10 @@ def _apps(teams: tuple[str, ...], pods: int, rng: random.Random) -> Iterator[App
         name = APP_NAMES[index] + (f"-{generation + 1}" if generation else "")
         replicas = min(pods, max(1, int(rng.expovariate(1 / average)) + 1))
         yield App(
-            namespace=team,
-            name=name,
-            tier=TIERS[rng.randrange(len(TIERS))],
-            replicas=replicas,
+            namespace=team, name=name, tier=TIERS[rng.randrange(len(TIERS))], replicas=replicas,
             template_hash=_suffix(rng.randrange(10**9), 10),
             image=f"registry.example/{team}/{name}:v{rng.randrange(1, 40)}",
-        )
+        )  # fmt: skip
         pods -= replicas
         number += 1
 

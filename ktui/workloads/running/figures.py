@@ -96,16 +96,12 @@ class LoadFigures:
             self.waits.add(round(event.phases.get("wait", 0.0) * 1000))
 
     def merge(self, other: LoadFigures) -> None:
-        self.spent.merge(other.spent)
-        self.useful.merge(other.useful)
-        self.routes.update(other.routes)
-        self.statuses.update(other.statuses)
-        self.verbs.update(other.verbs)
-        self.verb_routes.update(other.verb_routes)
+        for name in ("spent", "useful", "times", "waits"):
+            getattr(self, name).merge(getattr(other, name))
+        for name in ("routes", "statuses", "verbs", "verb_routes"):
+            getattr(self, name).update(getattr(other, name))
         for level, held in other.levels.items():
             self.levels.setdefault(level, LevelFigures()).merge(held)
-        self.times.merge(other.times)
-        self.waits.merge(other.waits)
         self.unanswered += other.unanswered
 
     @property
