@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import gc
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ktui import __version__
+from ktui.cli.child import AttachLauncher, ChildLauncher, ServerChild, die_with_parent
 from ktui.cli.crash import keep_quiet, report
 from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, check_terminal, fail
 from ktui.cli.live_options import listen, prometheus_connection
@@ -14,19 +18,19 @@ from ktui.cli.logs import log_of, report_log_problem, start_log
 from ktui.cli.options import behaviour_from, passed_on, secrets_environment
 from ktui.cli.output import tell
 from ktui.cli.screenshot import size_of
+from ktui.cli.targets import require_connection
 from ktui.cli.view_options import check_theme, kube_context_of, preferences_of
+from ktui.client.connection import ClientError
+from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.contract.recording import RecordingError
 from ktui.kube.gates import DEFAULT_VERSION
+from ktui.tui.source import LiveSource, MergedSource, SideSource, TelemetrySource, feed_events
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ktui.cli.child import ServerChild
-    from ktui.contract.events import AnyEvent
     from ktui.core.recordings.recorder import Recorder
     from ktui.live.scraper import LiveFeed
     from ktui.traces.receiver import OtlpReceiver
     from ktui.tui.app import KtuiApp
-    from ktui.tui.source import TelemetrySource
 
 SOURCES = ("etcd", "snapshot", "attach", "replay", "prometheus")
 KUBE_APISERVER = "kube-apiserver"  # `etcd_kind` of a server that is only scraped
@@ -59,7 +63,6 @@ def check(args: argparse.Namespace) -> int:
 
 def _check_snapshot(name: str) -> int:
     """Return OK, or print an error if the file cannot be read or does not begin as a snapshot."""
-    from pathlib import Path  # start-up time
 
     from ktui.etcd.errors import SnapshotError
     from ktui.etcd.snapshot import check as check_snapshot
@@ -72,18 +75,11 @@ def _check_snapshot(name: str) -> int:
 
 
 def _open(args: argparse.Namespace) -> int:
-    import asyncio  # start-up time
-    import gc
-
     gc.disable()  # until the first frame: everything loaded before it stays alive
-    from ktui.client.connection import ClientError  # start-up time
-    from ktui.contract.recording import RecordingError
-    from ktui.tui.subclassing import look_once_at_classes
+    from ktui.tui.subclassing import look_once_at_classes  # start-up time
 
     look_once_at_classes()  # Textual's and ktui's, which are imported from here on
     if args.page_of:
-        from ktui.cli.child import die_with_parent  # start-up time
-
         die_with_parent(args.page_of)
     # A closed terminal ends this process, even if its parent ignored the signal.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -113,7 +109,9 @@ async def _show(args: argparse.Namespace) -> int:
     try:
         recorder = _recorder(args)
         if traces_only and receiver is not None:
-            source = _traces(args, receiver)
+            from ktui.tui.live.app import OtlpSource  # start-up time
+
+            source: TelemetrySource = OtlpSource(receiver, behaviour_from(args))
         else:
             source = (
                 _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
@@ -144,8 +142,6 @@ async def _show(args: argparse.Namespace) -> int:
 def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
     """True if the dashboard shows a scraped kube-apiserver, or a recording of one."""
     if args.replay:
-        from ktui.contract.events import ServerInfo  # start-up time
-
         first = _first_event(args.replay)
         return isinstance(first, ServerInfo) and first.etcd_kind == KUBE_APISERVER
     if args.prometheus:
@@ -155,19 +151,12 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
 
 def _recorded_traces(name: str) -> tuple[bool, bool]:
     """Return whether a recording has requests of traces, and whether it has these alone."""
-    from ktui.contract.events import ServerInfo  # start-up time
     from ktui.traces import SCHEME
 
     first = _first_event(name)
     urls = first.endpoints if isinstance(first, ServerInfo) else []
     traces = [url.startswith(SCHEME) for url in urls]
     return any(traces), bool(traces) and all(traces)
-
-
-def _traces(args: argparse.Namespace, receiver: OtlpReceiver) -> TelemetrySource:
-    from ktui.tui.live.app import OtlpSource  # start-up time
-
-    return OtlpSource(receiver, behaviour_from(args))
 
 
 def _app_class(*, over_metrics: bool, traces: bool = False, only: bool = False) -> type[KtuiApp]:
@@ -212,7 +201,6 @@ def _add_sources(
     source: TelemetrySource, args: argparse.Namespace, kube_context: str, receiver: OtlpReceiver | None = None
 ) -> TelemetrySource:
     """Merge `source` with the metrics of a kubeconfig's server, traces and an audit log, if given."""
-    from ktui.tui.source import MergedSource, SideSource, feed_events  # start-up time
 
     sides: list[SideSource] = []
     if kube_context and (args.etcd or args.snapshot or args.attach):
@@ -243,23 +231,17 @@ async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
 
 def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
     """Return the dashboard's own server, not started yet; `words` are more options for `ktui serve`."""
-    from ktui.cli.child import ServerChild  # start-up time
 
     demo = [] if args.etcd or args.snapshot else ["--demo"]
     return ServerChild([*passed_on(args), *demo, *words], secrets_environment(args))
 
 
 def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySource:
-    from ktui.cli.child import AttachLauncher, ChildLauncher  # start-up time
-    from ktui.tui.source import LiveSource
-
     if args.replay:
         from ktui.tui.replay.source import ReplaySource  # start-up time
 
         return ReplaySource(_recording(args.replay), args.speed)
     if child is None:
-        from ktui.cli.targets import require_connection  # start-up time
-
         return LiveSource(AttachLauncher(require_connection(args), lambda: require_connection(args)))
     if args.etcd:
         return LiveSource(ChildLauncher(child, f"connecting to etcd at {args.etcd}"))
@@ -272,7 +254,6 @@ def _recorder(args: argparse.Namespace) -> Recorder | None:
     """Return the recorder for `--record`; None without it, or for a replay."""
     if not args.record or args.replay:
         return None
-    from pathlib import Path  # start-up time
 
     from ktui.core.recordings.recorder import Recorder
 
@@ -284,16 +265,11 @@ def check_source(args: argparse.Namespace) -> None:
     if args.replay:
         _recording(args.replay)
     elif args.attach:
-        from ktui.cli.targets import require_connection  # start-up time
-
         require_connection(args)
 
 
 def _recording(name: str) -> Path:
     """Return what to replay. Raises RecordingError if it is missing or its first line is no event."""
-    from pathlib import Path  # start-up time
-
-    from ktui.contract.recording import RecordingError
 
     if not Path(name).exists():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")
@@ -303,7 +279,6 @@ def _recording(name: str) -> Path:
 
 def _first_event(name: str) -> AnyEvent | None:
     """Return the first event of a recording; None if there is none."""
-    from pathlib import Path  # start-up time
 
     from ktui.core.recordings.segments import check_beginning
 

@@ -1,4 +1,4 @@
-"""Commands that print a document for another program: kubeconfig, rbac, rules, tracing-config."""
+"""Commands that print a document for another program: rbac, rules, tracing-config."""
 
 from __future__ import annotations
 
@@ -10,23 +10,10 @@ from ktui import __version__
 from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.output import emit, emit_json
 from ktui.cli.usage.live import MILLION, OLDEST_MINOR, PLATFORMS
-from ktui.client.running import find_by_url, find_running, write_kubeconfig
 from ktui.kube.versions import behaviour_of
 from ktui.live.access import binding_document, role_document
 from ktui.live.alert_documents import dashboard, prometheus_rule, rule_groups, yaml_text
 from ktui.live.alerts import PromQueries, alert_rules, left_out
-
-
-def kubeconfig(args: argparse.Namespace) -> int:
-    """`ktui kubeconfig`: the path of a kubeconfig for the running server."""
-    server = find_by_url(args.attach) if args.attach else next(iter(find_running()), None)
-    if server is None:
-        where = f"at {args.attach}" if args.attach else "on this machine"
-        return fail(f"no ktui server of yours runs {where}; start one with `ktui` or `ktui serve`")
-    if not server.kubeconfig.exists():
-        write_kubeconfig(server.connection, server.kubeconfig)
-    emit(str(server.kubeconfig))
-    return OK
 
 
 def rbac(args: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import re
 import time
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ktui.client.connection import ClientError
 from ktui.config.errors import ConfigError
+from ktui.tui.source import Stage
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -34,9 +36,6 @@ def size_of(text: str) -> tuple[int, int]:
 
 async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
     """Write the picture. Raises ClientError if there is no data, ConfigError if it cannot be written."""
-    import asyncio  # start-up time
-
-    from ktui.tui.source import Stage
 
     width, height = size_of(args.size)
     async with app.run_test(size=(width, height)) as pilot:
@@ -80,8 +79,6 @@ class _Quiet:
         self._since = time.monotonic()
 
     def lasts(self) -> bool:
-        from ktui.tui.source import Stage  # start-up time
-
         state = self._app.state
         seen = (
             state.server,
@@ -104,7 +101,6 @@ class _Quiet:
 
 async def _press(pilot: Pilot[int], keys: str) -> None:
     """Press each key and wait for the work that it starts, such as a request to the server."""
-    import asyncio  # start-up time
 
     for key in filter(None, keys.split(",")):
         await pilot.press(key)

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ktui.cli.exit_codes import OK, fail
 from ktui.cli.live_options import kubeconfig_connection
 from ktui.cli.options import context_environment, context_words
-from ktui.cli.output import ask, warn
+from ktui.cli.output import ask, emit, warn
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
-from ktui.client.running import find_by_url, find_running
+from ktui.client.running import find_by_url, find_running, write_kubeconfig
 from ktui.core.format import integer, long_bytes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ktui.client.target import Target
     from ktui.config.contexts import Context
     from ktui.core.prediction.assumptions import ServerAssumptions
+    from ktui.workloads.demo.plan import DemoPlan
 
 
 def attached_connection(args: argparse.Namespace) -> ServerConnection | None:
@@ -81,7 +83,9 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
 
     context = _own_context(args)
     if context is not None:
-        async with _served(context, user_agent) as found:
+        warn(f"starting a server over the {context.source} of context {context.name} …")
+        words = context_words(context)
+        async with _started(user_agent, words, context_environment(context)) as (found, _):
             yield found
         return
     connection = _connection(args)
@@ -106,34 +110,30 @@ async def demo_target(
 
     `words` are more options for `ktui serve`.
     """
-    from ktui.cli.child import ServerChild  # start-up time
-    from ktui.cli.seed_copies import seed_quickly
-    from ktui.client.target import target_of
-    from ktui.workloads.demo.plan import DemoSize, make_plan
+    from ktui.workloads.demo.plan import DemoSize, make_plan  # start-up time
 
     size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)
     warn(f"starting a server with a demo cluster of {integer(size.pods)} pods …")
-    child = ServerChild(words, environment)
-    try:
-        connection = await child.start()
-        await seed_quickly(connection, make_plan(size))
-        async with _open(target_of(connection, user_agent)) as found:
-            yield found, child
-    finally:
-        await child.stop()
+    async with _started(user_agent, words, environment, make_plan(size)) as started:
+        yield started
 
 
 @asynccontextmanager
-async def _served(context: Context, user_agent: str) -> AsyncIterator[Target]:
-    """Yield a server that runs for this command only, over a context's etcd or snapshot."""
+async def _started(
+    user_agent: str, words: Sequence[str], environment: Mapping[str, str] | None, plan: DemoPlan | None = None
+) -> AsyncIterator[tuple[Target, ServerChild]]:
+    """Yield a server that runs for this command only, filled by `plan`, and its process."""
     from ktui.cli.child import ServerChild  # start-up time
+    from ktui.cli.seed_copies import seed_quickly
     from ktui.client.target import target_of
 
-    warn(f"starting a server over the {context.source} of context {context.name} …")
-    child = ServerChild(context_words(context), context_environment(context))
+    child = ServerChild(words, environment)
     try:
-        async with _open(target_of(await child.start(), user_agent)) as found:
-            yield found
+        connection = await child.start()
+        if plan is not None:
+            await seed_quickly(connection, plan)
+        async with _open(target_of(connection, user_agent)) as found:
+            yield found, child
     finally:
         await child.stop()
 
@@ -195,3 +195,15 @@ async def ask_before(target: Target, paths: Iterable[str], server: ServerAssumpt
         f"of {target.client.connection.url}",
         yes=yes,
     )
+
+
+def kubeconfig(args: argparse.Namespace) -> int:
+    """`ktui kubeconfig`: the path of a kubeconfig for the running server."""
+    server = find_by_url(args.attach) if args.attach else next(iter(find_running()), None)
+    if server is None:
+        where = f"at {args.attach}" if args.attach else "on this machine"
+        return fail(f"no ktui server of yours runs {where}; start one with `ktui` or `ktui serve`")
+    if not server.kubeconfig.exists():
+        write_kubeconfig(server.connection, server.kubeconfig)
+    emit(str(server.kubeconfig))
+    return OK

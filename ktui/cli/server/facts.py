@@ -1,4 +1,4 @@
-"""What a server tells of itself: its ServerInfo, its log, the recording of `--record`, the logs of requests."""
+"""What a server tells of itself: its ServerInfo, its log, its recording, and the logs of requests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ktui import __version__
 from ktui.apiserver.server import RequestLog
+from ktui.cacher.settings import Settings
 from ktui.cli.output import emit, emit_json_text, tell
+from ktui.cli.server.etcd_source import EtcdSource
 from ktui.contract.events import (
     AnyEvent,
     CacheStatus,
@@ -24,6 +25,7 @@ from ktui.contract.events import (
 )
 from ktui.contract.recording import RecordingError
 from ktui.core.recordings.recorder import Recorder
+from ktui.etcd.client import EtcdClient
 from ktui.kube.routing.cache_state import etcd_supports_progress
 from ktui.requestlogs.audit_log import AuditLog
 from ktui.requestlogs.audit_policy import EVERYTHING, AuditPolicy, read_policy
@@ -31,12 +33,6 @@ from ktui.requestlogs.httplog import HttpLog
 from ktui.requestlogs.log_writer import LogFile, LogWriter, Rotation
 from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
-
-if TYPE_CHECKING:
-    from ktui.cacher.settings import Settings
-    from ktui.cli.server.etcd_source import EtcdSource
-    from ktui.etcd.client import EtcdClient
-
 
 log = logging.getLogger("ktui.server")
 

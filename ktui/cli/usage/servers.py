@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from ktui.cli.usage.describe import CliCommand, OneOf, Option, OptionGroup, count, seconds, yes_or_no
 from ktui.cli.usage.shared import (
@@ -20,10 +19,7 @@ from ktui.cli.usage.shared import (
     attach,
     token,
 )
-from ktui.contract.faults import KINDS, timed_fault
-
-if TYPE_CHECKING:
-    from ktui.contract.faults import TimedFault
+from ktui.contract.faults import KINDS, TimedFault, timed_fault
 
 MOST_SECONDS = 3_600.0  # of a workload's run
 
@@ -273,7 +269,7 @@ exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection, 130 en
 exit status: 0 done, 2 usage, 3 no connection, or the server refused an object""",
     ),
     "kubeconfig": CliCommand(
-        "ktui.cli.documents.kubeconfig",
+        "ktui.cli.targets.kubeconfig",
         "Print the path of a kubeconfig (mode 0600) for the running server; "
         "the newest one's if there are several.",
         (Option("--attach URL", "of the server at URL, when several run"),),
