@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.usage.describe import CliCommand, Option, OptionGroup, yes_or_no
+from ktui.cli.usage.describe import CliCommand, group, option, yes_or_no
 from ktui.cli.usage.shared import BEHAVIOUR, CONTEXT, DEMO, JSON, LOG, OTLP, SOURCE, prometheus, token
 
 
@@ -19,37 +19,37 @@ def _pace(text: str) -> float:
 
 
 DASHBOARD = (
-    OptionGroup(
+    group(
         "dashboard",
-        Option("--attach URL", "attach to a running server"),
+        option("--attach URL", "attach to a running server"),
         *token("its bearer token (default: KTUI_TOKEN)"),
-        Option("--server-ca FILE", "CA of that server's certificate"),
-        Option("--replay FILE", "replay a recording, or a DIR of `ktui record`"),
-        Option("--speed X", "speed of a replay: 4, 0.25, max (default 1)", type=_pace, default=1.0),
-        Option("--record FILE", "record the telemetry to FILE (gzip: .gz)"),
-        Option("--story", "six steps through what LISTs cost, with the key F9"),
-        Option("--theme NAME", "colours; `:theme` lists them"),
-        Option("--symbols", "what charts are drawn with (default: what the terminal can show)",
+        option("--server-ca FILE", "CA of that server's certificate"),
+        option("--replay FILE", "replay a recording, or a DIR of `ktui record`"),
+        option("--speed X", "speed of a replay: 4, 0.25, max (default 1)", type=_pace, default=1.0),
+        option("--record FILE", "record the telemetry to FILE (gzip: .gz)"),
+        option("--story", "six steps through what LISTs cost, with the key F9"),
+        option("--theme NAME", "colours; `:theme` lists them"),
+        option("--symbols", "what charts are drawn with (default: what the terminal can show)",
                choices=("braille", "block", "ascii")),
         yes_or_no("--mouse", "use the mouse (default: yes)", True),
-        Option("--screenshot FILE.svg",
+        option("--screenshot FILE.svg",
                "save a screenshot of the dashboard to a file and exit; needs no terminal"),
-        Option("--press KEYS", "keys to press first, comma separated: 5,r", default=""),
-        Option("--size WxH", "columns and rows (default %(default)s)", default="120x40"),
+        option("--press KEYS", "keys to press first, comma separated: 5,r", default=""),
+        option("--size WxH", "columns and rows (default %(default)s)", default="120x40"),
     ),
-    OptionGroup(
+    group(
         "cluster",
         CONTEXT,
-        Option("--kubeconfig FILE",
+        option("--kubeconfig FILE",
                "show the live kube-apiserver that this file names (--context: one of its contexts); with "
                "--etcd, --snapshot or --attach: the server that the Lab sends to", default=""),
         prometheus(),
         OTLP,
-        Option("--follow-audit FILE",
+        option("--follow-audit FILE",
                "with --etcd, --snapshot or --attach: an audit log of the same cluster, followed as it grows: "
                "who asks for what", default=""),
-        Option("--aim CONTEXT", default=""),  # a page's: $KUBECONFIG has it
-        Option("--page-of PID", type=int),  # its `ktui web`, gone with it
+        option("--aim CONTEXT", default=""),  # a page's: $KUBECONFIG has it
+        option("--page-of PID", type=int),  # its `ktui web`, gone with it
     ),
     SOURCE,
     BEHAVIOUR,
@@ -70,10 +70,10 @@ COMMANDS = {
         "address with its token sees and does what you would in your terminal: it listens on a loopback "
         "address only.",
         (
-            OptionGroup(
+            group(
                 "web",
-                Option("--host ADDRESS", "a loopback address (default %(default)s)", default="127.0.0.1"),
-                Option("--port N", "the port (default: a free one, 0)", type=int, default=0),
+                option("--host ADDRESS", "a loopback address (default %(default)s)", default="127.0.0.1"),
+                option("--port N", "the port (default: a free one, 0)", type=int, default=0),
             ),
             *DASHBOARD,
         ),

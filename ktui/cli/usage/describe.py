@@ -4,63 +4,54 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-SubParsers = argparse._SubParsersAction  # of any class of parser
-
-
-class ParserPart(Protocol):
-    """A part of a description: an option, a group of options, or subcommands."""
-
-    def add(self, to: Any) -> None:
-        """Add it to a parser or to a group."""
+Part = Callable[[Any], None]  # adds an option, a group or subcommands to a parser or to a group
 
 
-class Option:
-    """An option or an argument. `form` is as help shows it: `--top N`, `-i --screen` (a switch), `path PATH`.
+def option(form: str, about: str = argparse.SUPPRESS, **more: Any) -> Part:
+    """Return an option or an argument. `form` is as help shows it: `--top N`, `-i --screen` (a switch),
+    `path PATH`.
 
     Without `about` it is not shown. `more` are argparse's parameters.
     """
-
-    def __init__(self, form: str, about: str = argparse.SUPPRESS, **more: Any) -> None:
-        self._words, self._about, self._more = form.split(), about, more
-
-    def add(self, to: Any) -> None:
-        names = [word for word in self._words if word.startswith("-")] or self._words[:1]
-        more = self._more
-        if len(names) < len(self._words):
-            more = {"metavar": self._words[-1], **more}
-        elif not more.keys() & {"action", "choices"}:
-            more = {"action": "store_true", **more}
-        to.add_argument(*names, help=self._about, **more)
+    words = form.split()
+    names = [word for word in words if word.startswith("-")] or words[:1]
+    if len(names) < len(words):
+        more = {"metavar": words[-1], **more}
+    elif not more.keys() & {"action", "choices"}:
+        more = {"action": "store_true", **more}
+    return lambda to: to.add_argument(*names, help=about, **more)
 
 
-def yes_or_no(form: str, about: str, default: bool | None = None) -> Option:
+def yes_or_no(form: str, about: str, default: bool | None = None) -> Part:
     """Return an option with a `--no-` form."""
-    return Option(form, about, action=argparse.BooleanOptionalAction, default=default)
+    return option(form, about, action=argparse.BooleanOptionalAction, default=default)
 
 
-class OptionGroup:
-    """Options under a title."""
-
-    def __init__(self, title: str, *parts: ParserPart) -> None:
-        self._title, self._parts = title, parts
-
-    def add(self, to: Any) -> None:
-        add_all(to.add_argument_group(self._title), self._parts)
+def group(title: str, *parts: Part) -> Part:
+    """Return options under a title."""
+    return lambda to: add_all(to.add_argument_group(title), parts)
 
 
-class OneOf:
-    """Options that exclude each other."""
+def one_of(*parts: Part) -> Part:
+    """Return options that exclude each other."""
+    return lambda to: add_all(to.add_mutually_exclusive_group(), parts)
 
-    def __init__(self, *parts: ParserPart) -> None:
-        self._parts = parts
 
-    def add(self, to: Any) -> None:
-        add_all(to.add_mutually_exclusive_group(), self._parts)
+def add_all(to: Any, parts: Iterable[Part]) -> None:
+    for add in parts:
+        add(to)
+
+
+CONFIG = option(
+    "--config FILE",
+    "the config file (default: KTUI_CONFIG, or ktui/config.toml in $XDG_CONFIG_HOME or ~/.config)",
+    default="",
+)
 
 
 class CliCommand(NamedTuple):
@@ -71,7 +62,7 @@ class CliCommand(NamedTuple):
 
     work: str
     description: str
-    parts: Iterable[ParserPart]
+    parts: Iterable[Part]
     epilog: str | None = None
     usage: str | None = None
     settings: bool = True
@@ -81,7 +72,7 @@ class CliCommand(NamedTuple):
         status: int = getattr(import_module(module), name)(args)
         return status
 
-    def add_to(self, subparsers: SubParsers[Any], name: str, about: str) -> Any:
+    def add_to(self, subparsers: Any, name: str, about: str) -> Any:
         """Add the command's parser; `about` is one line."""
         parser = subparsers.add_parser(
             name, help=about, description=self.description, epilog=self.epilog, usage=self.usage
@@ -90,29 +81,16 @@ class CliCommand(NamedTuple):
         return parser
 
 
-class Subcommands:
-    """Commands of a command, by name: their line in its help, their description, and their options."""
+def subcommands(dest: str, commands: Mapping[str, tuple[str, CliCommand]]) -> Part:
+    """Return commands of a command, by name: their line in its help, their description, their options."""
 
-    def __init__(self, dest: str, commands: Mapping[str, tuple[str, CliCommand]]) -> None:
-        self._dest, self._commands = dest, commands
-
-    def add(self, to: Any) -> None:
-        names = "|".join(self._commands)
-        subparsers = to.add_subparsers(dest=self._dest, required=True, metavar=names)
-        for name, (about, command) in self._commands.items():
+    def add(to: Any) -> None:
+        subparsers = to.add_subparsers(dest=dest, required=True, metavar="|".join(commands))
+        for name, (about, command) in commands.items():
             command.add_to(subparsers, name, about)
 
+    return add
 
-def add_all(to: Any, parts: Iterable[ParserPart]) -> None:
-    for part in parts:
-        part.add(to)
-
-
-CONFIG = Option(
-    "--config FILE",
-    "the config file (default: KTUI_CONFIG, or ktui/config.toml in $XDG_CONFIG_HOME or ~/.config)",
-    default="",
-)
 
 # Types of values.
 

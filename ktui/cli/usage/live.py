@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.cli.usage.describe import CliCommand, OneOf, Option, long_seconds, seconds, size
+from ktui.cli.usage.describe import CliCommand, long_seconds, one_of, option, seconds, size
 from ktui.cli.usage.shared import JSON, KUBECONFIG, OTLP, prometheus
 from ktui.kube.gates import NEWEST_MINOR
 
@@ -11,7 +11,7 @@ RULE_FORMATS = ("prometheusrule", "groups", "dashboard")
 MILLION = 1_000_000
 PLATFORMS = ("kubeadm", "k3s", "kind", "openshift")
 
-INTERVAL = Option(
+INTERVAL = option(
     "--interval TIME", "time between two scrapes of a replica (default 15s)", type=seconds, default=15.0
 )
 COMMANDS = {
@@ -24,12 +24,12 @@ COMMANDS = {
             *KUBECONFIG,
             prometheus(),
             OTLP,
-            Option("--for TIME",
+            option("--for TIME",
                    "how long: 30s, 5m, 1h (default 30s)", dest="window", type=seconds, default=30.0),
             INTERVAL,
             JSON,
-            Option("--top N", "resources in the table (default %(default)s)", type=int, default=20),
-            Option("--fail-on", "exit status 1 when a finding is at least as severe",
+            option("--top N", "resources in the table (default %(default)s)", type=int, default=20),
+            option("--fail-on", "exit status 1 when a finding is at least as severe",
                    choices=("notice", "warning", "critical"), default=""),
         ),
         """examples:
@@ -51,16 +51,16 @@ exit status: 0 observed, 1 findings at least as severe as --fail-on, 2 usage, 3 
         "segments that rotate. It reconnects when the server restarts, and continues in a directory that it "
         "recorded into before.",
         (
-            Option("directory DIR",
+            option("directory DIR",
                    "the directory of the segments (required); created if missing", nargs="?"),
             *KUBECONFIG,
             prometheus(", from now on"),
             OTLP,
-            Option("--for TIME", "how long: 90m, 48h, 7d (default: until it is stopped)",
+            option("--for TIME", "how long: 90m, 48h, 7d (default: until it is stopped)",
                    dest="window", type=long_seconds),
-            Option("--retention TIME", "delete segments that ended before this time (default 48h)",
+            option("--retention TIME", "delete segments that ended before this time (default 48h)",
                    type=long_seconds, default="48h"),
-            Option("--max-size SIZE", "delete the oldest segments beyond this size on disk (default 2GB)",
+            option("--max-size SIZE", "delete the oldest segments beyond this size on disk (default 2GB)",
                    type=size, default="2GB"),
             INTERVAL,
         ),
@@ -85,19 +85,19 @@ exit status: 0 recorded, 1 the disk failed at the end, 2 usage, 3 nothing could 
         "Print a PrometheusRule with alerts for what `ktui observe` finds: late caches, LISTs "
         "from etcd, caches that differ or cannot be filled, slow WATCHes, memory of LISTs, rejections.",
         (
-            Option("--kube-version V",
+            option("--kube-version V",
                    f"Kubernetes minor of the cluster, 1.{OLDEST_MINOR}–1.{NEWEST_MINOR} "
                    "(default %(default)s)",
                    default="1.36"),
-            OneOf(
-                Option("--format", "the document (default %(default)s)",
+            one_of(
+                option("--format", "the document (default %(default)s)",
                        choices=RULE_FORMATS, default=RULE_FORMATS[0]),
-                Option("--plain", "rule groups: a rule file of Prometheus",
+                option("--plain", "rule groups: a rule file of Prometheus",
                        dest="format", action="store_const", const="groups"),
-                Option("--dashboard", "a Grafana dashboard (JSON)",
+                option("--dashboard", "a Grafana dashboard (JSON)",
                        dest="format", action="store_const", const="dashboard"),
             ),
-            Option("--selector MATCHERS", "label matchers that every series must meet", default=""),
+            option("--selector MATCHERS", "label matchers that every series must meet", default=""),
         ),
         """examples:
   ktui rules --kube-version 1.33 | kubectl apply -n monitoring -f -
@@ -115,12 +115,12 @@ exit status: 0 printed, 2 usage""",
         "Print the ClusterRole that `ktui observe` and `ktui --kubeconfig` need: nothing in it "
         "changes an object or reads its content.",
         (
-            OneOf(
-                Option("--user NAME", "bind it to this user", default=""),
-                Option("--group NAME", "bind it to this group", default=""),
-                Option("--service-account NAMESPACE:NAME", "bind it to this service account", default=""),
+            one_of(
+                option("--user NAME", "bind it to this user", default=""),
+                option("--group NAME", "bind it to this group", default=""),
+                option("--service-account NAMESPACE:NAME", "bind it to this service account", default=""),
             ),
-            Option("--json", "a List in JSON instead of YAML"),
+            option("--json", "a List in JSON instead of YAML"),
         ),
         "example:\n  ktui rbac --user jane | kubectl apply -f -\n\nexit status: 0 printed, 2 usage",
         settings=False,
@@ -130,14 +130,14 @@ exit status: 0 printed, 2 usage""",
         "Print the TracingConfiguration for --tracing-config-file of a kube-apiserver, what to "
         "edit where, and what sampling costs.",
         (
-            Option("--endpoint HOST:PORT",
+            option("--endpoint HOST:PORT",
                    "where ktui listens (default %(default)s)", default="127.0.0.1:4317"),
-            Option("--sampling N",
+            option("--sampling N",
                    "traced requests per million; 0: only those whose caller asks for it "
                    "(default %(default)s)",
                    type=int, default=MILLION),
-            Option("--platform", "only the steps for this one", choices=PLATFORMS),
-            OneOf(Option("--yaml", "the TracingConfiguration alone"), Option("--json", "the same as JSON")),
+            option("--platform", "only the steps for this one", choices=PLATFORMS),
+            one_of(option("--yaml", "the TracingConfiguration alone"), option("--json", "the same as JSON")),
         ),
         """examples:
   ktui tracing-config --platform kubeadm
@@ -151,10 +151,10 @@ exit status: 0 printed, 2 usage""",
         "Serve read-only tools to an agent by the Model Context Protocol, over standard input and output.",
         (
             *KUBECONFIG,
-            Option("--logs PATH",
+            option("--logs PATH",
                    "a log file or folder that rank_clients may read; repeatable (default: none)",
                    action="append", default=[]),
-            Option("--allow-names",
+            option("--allow-names",
                    "do not mask names; those of Secrets, addresses and tokens are hidden all the same"),
         ),
         """examples:

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.usage.describe import (
-    CliCommand,
-    OneOf,
-    Option,
-    OptionGroup,
-    Subcommands,
-    count,
-    moment,
-    yes_or_no,
-)
+from ktui.cli.usage.describe import CliCommand, count, group, moment, one_of, option, subcommands, yes_or_no
 from ktui.cli.usage.shared import ETCD_VERSION, JSON, OTHER_GATES, attach, version
 from ktui.kube.gates import DEFAULT_VERSION, VERSION_RANGE
 
@@ -32,102 +23,102 @@ def _headroom(text: str) -> float:
 
 
 EXPLAIN = (
-    Option("path PATH", "API path with its query as in `kubectl get --raw`, or a whole URL"),
-    Option("--verb", "default: what the path asks for", choices=("get", "list", "watch"), default=""),
-    Option("--kube-version V",
+    option("path PATH", "API path with its query as in `kubectl get --raw`, or a whole URL"),
+    option("--verb", "default: what the path asks for", choices=("get", "list", "watch"), default=""),
+    option("--kube-version V",
            f"{VERSION_RANGE}, or all (default: {DEFAULT_VERSION})", default=DEFAULT_VERSION),
     OTHER_GATES,
     ETCD_VERSION,
-    Option("--cache", "state of the resource's watch cache",
+    option("--cache", "state of the resource's watch cache",
            choices=("ready", "initializing", "reinitializing", "disabled"), default="ready"),
-    Option("--rv-age", "how old the request's resourceVersion is", choices=AGES, default="current"),
-    Option("--continue-age", "how old the continue token is", choices=AGES[:-1], default="current"),
+    option("--rv-age", "how old the request's resourceVersion is", choices=AGES, default="current"),
+    option("--continue-age", "how old the continue token is", choices=AGES[:-1], default="current"),
     yes_or_no("--cache-snapshot", "whether the cache still holds a snapshot of an old revision", True),
-    OptionGroup(
+    group(
         "the client, as far as it is known: for more advice",
-        Option("--repeated-every SECONDS", "the client polls", type=float),
-        Option("--agents N", "number of concurrent clients (after a rollout)", type=int, default=1),
-        Option("--keeps-part",
+        option("--repeated-every SECONDS", "the client polls", type=float),
+        option("--agents N", "number of concurrent clients (after a rollout)", type=int, default=1),
+        option("--keeps-part",
                "each of the --agents keeps a part of the answer and discards the rest, by a hash"),
-        Option("--informer", "the client sends the LIST and then a WATCH, as informers do"),
-        Option("--node NAME", "the node that the client runs on", default=""),
-        Option("--account --user USER",
+        option("--informer", "the client sends the LIST and then a WATCH, as informers do"),
+        option("--node NAME", "the node that the client runs on", default=""),
+        option("--account --user USER",
                "its user name in the cluster: decides the priority level, which caps its seats", default=""),
-        Option("--group G,…", "groups of that user", default=""),
-        Option("--accept TYPE", "its Accept header, like application/json"),
+        option("--group G,…", "groups of that user", default=""),
+        option("--accept TYPE", "its Accept header, like application/json"),
     ),
-    Option("--json", "one JSON object, or an array of them for `all`"),
+    option("--json", "one JSON object, or an array of them for `all`"),
 )  # fmt: skip
 
 BUDGETS = (
-    Option("--budget FILE", "judge the requests by this budget file (TOML)", default=""),
-    Option("--write-budget FILE",
+    option("--budget FILE", "judge the requests by this budget file (TOML)", default=""),
+    option("--write-budget FILE",
            "write a budget file that these requests keep, with --headroom", default=""),
-    Option("--headroom PERCENT", "what a written budget allows more than was sent (default 20%%)",
+    option("--headroom PERCENT", "what a written budget allows more than was sent (default 20%%)",
            type=_headroom, default=HEADROOM),
-    Option("--junit FILE", "write a JUnit report: a test case for each budget", default=""),
+    option("--junit FILE", "write a JUnit report: a test case for each budget", default=""),
 )  # fmt: skip
 
 AUDIT = (
-    Option("files FILE", "log files, folders, archives, patterns; - for standard input", nargs="*"),
-    Option("--kube-version V",
+    option("files FILE", "log files, folders, archives, patterns; - for standard input", nargs="*"),
+    option("--kube-version V",
            f"version whose rules route the requests, {VERSION_RANGE} (default: by the log, else 1.36)",
            default=""),
     OTHER_GATES,
     ETCD_VERSION,
-    Option("--etcd-prefix PREFIX",
+    option("--etcd-prefix PREFIX",
            "where Kubernetes keeps its keys (default %(default)s)", default="/registry"),
-    Option("--since T", "only from this time on: RFC 3339, a date, or 2h (ago)", type=moment),
-    Option("--until T", "only up to this time", type=moment),
-    Option("--aggregated GROUP",
+    option("--since T", "only from this time on: RFC 3339, a date, or 2h (ago)", type=moment),
+    option("--until T", "only up to this time", type=moment),
+    option("--aggregated GROUP",
            "an API group that another server serves (as metrics.k8s.io): no routes for it; repeatable",
            action="append", default=[]),
-    Option("--sampling N",
+    option("--sampling N",
            "traces are sampled at N per million requests: each counts for those that it stands for",
            type=count, default=1_000_000),
-    Option("--top N", "how many groups to show (default %(default)s)", type=count, default=20),
-    OneOf(
-        Option("-i --screen", "as screens, all groups"),
+    option("--top N", "how many groups to show (default %(default)s)", type=count, default=20),
+    one_of(
+        option("-i --screen", "as screens, all groups"),
         JSON,
-        Option("--markdown", "tables for an issue or a wiki page"),
-        Option("--csv", "the groups as a table for spreadsheets"),
-        Option("--html", "one page with charts that needs nothing else"),
-        Option("--emit", "the observed load, for kperf and workloads", choices=("loadprofile",)),
-        Option("--sql", "print a query that counts where the logs are",
+        option("--markdown", "tables for an issue or a wiki page"),
+        option("--csv", "the groups as a table for spreadsheets"),
+        option("--html", "one page with charts that needs nothing else"),
+        option("--emit", "the observed load, for kperf and workloads", choices=("loadprofile",)),
+        option("--sql", "print a query that counts where the logs are",
                choices=("duckdb", "clickhouse", "athena", "bigquery", "kql")),
-        Option("--requests", "one JSON line a request, joined by Audit-ID; writes too"),
-        Option("--partial OUT", "write what was counted, for `ktui audit merge`"),
+        option("--requests", "one JSON line a request, joined by Audit-ID; writes too"),
+        option("--partial OUT", "write what was counted, for `ktui audit merge`"),
     ),
-    OptionGroup("budgets (with --json or --markdown: the result in that form)", *BUDGETS),
-    OptionGroup(
+    group("budgets (with --json or --markdown: the result in that form)", *BUDGETS),
+    group(
         "logs that grow (a screen, or with --json a report every 10 s)",
-        Option("--follow", "go on with what is written to the files"),
-        Option("--listen HOST:PORT", "serve an apiserver's audit webhook backend"),
-        Option("--listen-secret TEXT", "the path of the webhook (default: random)"),
-        Option("--tls-cert FILE", "certificate of --listen"),
-        Option("--tls-key FILE", "its key"),
+        option("--follow", "go on with what is written to the files"),
+        option("--listen HOST:PORT", "serve an apiserver's audit webhook backend"),
+        option("--listen-secret TEXT", "the path of the webhook (default: random)"),
+        option("--tls-cert FILE", "certificate of --listen"),
+        option("--tls-key FILE", "its key"),
     ),
-    Option("--grouped", "FILE is the result of a query of --sql (JSON or CSV)"),
-    Option("--dask URL", "read on a Dask cluster, a file a task (tcp://HOST:8786)", default=""),
-    Option("--theme NAME", "colours of --screen", default=""),
-    OptionGroup(
+    option("--grouped", "FILE is the result of a query of --sql (JSON or CSV)"),
+    option("--dask URL", "read on a Dask cluster, a file a task (tcp://HOST:8786)", default=""),
+    option("--theme NAME", "colours of --screen", default=""),
+    group(
         "counts and sizes of objects, for estimates",
-        Option("--sizes FILE", "JSON: how many objects and bytes each resource has"),
+        option("--sizes FILE", "JSON: how many objects and bytes each resource has"),
         *attach("a ktui server that has the log's objects"),
         # No effect since only the server of --attach is asked for sizes; kept for old scripts.
-        Option("--no-attach"),
+        option("--no-attach"),
     ),
 )  # fmt: skip
 
 _COPY = (
-    Option("source IN", "a recording; it stays as it is"),
-    Option("target OUT", "the copy, which must not exist (gzip: .gz)"),
+    option("source IN", "a recording; it stays as it is"),
+    option("target OUT", "the copy, which must not exist (gzip: .gz)"),
 )
-RECORDING = Subcommands(
+RECORDING = subcommands(
     "doing",
     {
         "info": ("time span, events by type, servers and markers", CliCommand("", "", (
-            Option("file FILE", "a recording"), Option("--json", "the same as JSON"),
+            option("file FILE", "a recording"), option("--json", "the same as JSON"),
         ), settings=False)),
         "cut": ("copy the part between two times", CliCommand(
             "",
@@ -135,8 +126,8 @@ RECORDING = Subcommands(
             "(90, 1:30, 1:02:30), from the end (-30), or is a clock (@14:05:30) or RFC 3339.",
             (
                 *_COPY,
-                Option("--from T", "start (default: the beginning)", dest="begin", default=""),
-                Option("--to T", "end (default: the end)", dest="end", default=""),
+                option("--from T", "start (default: the beginning)", dest="begin", default=""),
+                option("--to T", "end (default: the end)", dest="end", default=""),
             ), settings=False)),
         "share": ("copy it without Secrets, tokens, addresses and, by default, names", CliCommand(
             "",
@@ -145,7 +136,7 @@ RECORDING = Subcommands(
             "sizes and routes stay.",
             (
                 *_COPY,
-                Option("--names",
+                option("--names",
                        "names of namespaces, objects, labels and unknown clients: each the same word "
                        "everywhere in the copy (hash, the default), or kept",
                        choices=("hash", "keep"), default="hash"),
@@ -223,12 +214,12 @@ server of --attach, 130 Ctrl-C (what was read until then is reported)""",
         "Print each stored value as one line of compact JSON, in the order of the files. A value "
         "that cannot be read is `null`, with the file and the reason on standard error.",
         (
-            Option("files FILE", "a file that holds one value, or - for standard input", nargs="+"),
-            Option("--mod-revision N",
+            option("files FILE", "a file that holds one value, or - for standard input", nargs="+"),
+            option("--mod-revision N",
                    "the key's mod_revision: becomes metadata.resourceVersion, and the value is shown as "
                    "served. Without it the value is shown as it is stored", type=int),
-            Option("--kube-version V", "print as this Kubernetes version does (1.24 to 1.38)"),
-            Option("--etcd-key KEY", "the value's key: gives the type of a value that does not name it"),
+            option("--kube-version V", "print as this Kubernetes version does (1.24 to 1.38)"),
+            option("--etcd-key KEY", "the value's key: gives the type of a value that does not name it"),
         ),
         """examples:
   etcdctl get /registry/pods/default/web --print-value-only | ktui decode -
@@ -243,16 +234,16 @@ exit status: 0 all decoded, 1 some were not (`null` on their lines), 2 usage""",
         "Run a command (an e2e or envtest suite) against a server of its own, with a real etcd, "
         "and judge\nthe requests that it sent: how many, from cache or etcd, how many objects and bytes.",
         (
-            Option("command COMMAND", "what to run, with its arguments", nargs=argparse.REMAINDER),
+            option("command COMMAND", "what to run, with its arguments", nargs=argparse.REMAINDER),
             *BUDGETS,
-            Option("--markdown FILE", "write a table for a pull request", default=""),
-            Option("--json", "one JSON document; then the command's output is on standard error"),
-            OptionGroup(
+            option("--markdown FILE", "write a table for a pull request", default=""),
+            option("--json", "one JSON document; then the command's output is on standard error"),
+            group(
                 "server of its own",
                 *version("A=true,…"),
-                Option("--pods N", "fill it with a demo cluster of N pods first", type=count, default=0),
-                Option("--nodes N", "its nodes (default 20)", type=count, default=0),
-                Option("--record FILE", "keep the recording, for `ktui --replay`", default=""),
+                option("--pods N", "fill it with a demo cluster of N pods first", type=count, default=0),
+                option("--nodes N", "its nodes (default 20)", type=count, default=0),
+                option("--record FILE", "keep the recording, for `ktui --replay`", default=""),
             ),
         ),
         """examples:
@@ -290,8 +281,8 @@ exit status: 0 done, 2 usage or no readable recording""",
         "Print a script that completes ktui's commands and options, and the names of themes, "
         "Kubernetes versions, contexts, resources and running servers.",
         (
-            Option("shell", "whose script to print", choices=SHELLS, nargs="?"),
-            Option("--words", choices=WORDS),
+            option("shell", "whose script to print", choices=SHELLS, nargs="?"),
+            option("--words", choices=WORDS),
         ),
         """examples:
   source <(ktui completion bash)                      in this shell; zsh too

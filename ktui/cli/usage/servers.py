@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ktui.cli.usage.describe import CliCommand, OneOf, Option, OptionGroup, count, seconds, yes_or_no
+from ktui.cli.usage.describe import CliCommand, count, group, one_of, option, seconds, yes_or_no
 from ktui.cli.usage.shared import (
     BEHAVIOUR,
     CONTEXT,
@@ -41,141 +41,141 @@ def fault(text: str) -> TimedFault:
 
 
 SERVE = (
-    OptionGroup(
+    group(
         "http",
-        Option("--listen HOST:PORT", "where to listen (default: a free port of 127.0.0.1)",
+        option("--listen HOST:PORT", "where to listen (default: a free port of 127.0.0.1)",
                default="127.0.0.1:0"),
         *token("the bearer token that clients must send (default: KTUI_TOKEN, or random)"),
-        Option("--insecure-http", "no TLS and no token; only on a loopback address, under a loopback name"),
-        Option("--max-connections N",
+        option("--insecure-http", "no TLS and no token; only on a loopback address, under a loopback name"),
+        option("--max-connections N",
                "connections of clients at once; others are refused (default: what the limit of open files "
                "allows, at most 16384)", type=int),
     ),
-    OptionGroup(
+    group(
         "users and their rights",
-        Option("--token-auth-file FILE", 'more users: lines of token,user,uid,"group1,group2"'),
-        Option("--client-ca-file FILE",
+        option("--token-auth-file FILE", 'more users: lines of token,user,uid,"group1,group2"'),
+        option("--client-ca-file FILE",
                "accept client certificates signed by one of these authorities: CN is the user, O a group"),
-        Option("--authorization-mode",
+        option("--authorization-mode",
                "RBAC: the stored roles decide what users may do; system:masters may do everything",
                choices=["AlwaysAllow", "RBAC"], default="AlwaysAllow"),
     ),
-    OptionGroup(
+    group(
         "tokens of service accounts",
-        Option("--service-account-key-file FILE",
+        option("--service-account-key-file FILE",
                "PEM keys (RSA or ECDSA; public, private or certificates) that verify tokens, besides the "
                "signing key; repeatable", action="append", default=[]),
-        Option("--service-account-signing-key-file FILE",
+        option("--service-account-signing-key-file FILE",
                "the private key that signs tokens (default: the server's TLS key)", default=""),
-        Option("--service-account-issuer ISSUER",
+        option("--service-account-issuer ISSUER",
                "the issuer in new tokens; repeated: others that are accepted (default: "
                "https://kubernetes.default.svc)", action="append", default=[]),
-        Option("--api-audiences NAME[,NAME…]",
+        option("--api-audiences NAME[,NAME…]",
                "audiences whose tokens this server accepts (default: the issuers)",
                action="append", default=[]),
     ),
-    OptionGroup(
+    group(
         "logs of requests, as kube-apiserver writes them",
-        Option("--audit-log-path FILE", "write audit.k8s.io/v1 Events; - is stdout"),
-        Option("--audit-policy-file FILE",
+        option("--audit-log-path FILE", "write audit.k8s.io/v1 Events; - is stdout"),
+        option("--audit-policy-file FILE",
                "the audit.k8s.io/v1 Policy to follow (default: every request at level Metadata)"),
-        Option("--audit-log-mode",
+        option("--audit-log-mode",
                "of a slow disk: requests wait (blocking, the default), or Events are dropped (batch)",
                choices=["blocking", "batch"], default="blocking"),
         *(
-            Option(f"--audit-log-{name} N", f"{what} (default 0: no limit)", type=int, default=0)
+            option(f"--audit-log-{name} N", f"{what} (default 0: no limit)", type=int, default=0)
             for name, what in (
                 ("maxsize", "rotate the audit log before it exceeds N megabytes"),
                 ("maxbackup", "keep N rotated audit logs"),
                 ("maxage", "delete rotated audit logs after N days"),
             )
         ),
-        Option("--tracing-config-file FILE",
+        option("--tracing-config-file FILE",
                "send the spans of requests by OTLP: a TracingConfiguration, as for kube-apiserver",
                default=""),
-        Option("--http-log FILE", "write a klog line for each request, as with --v=3; - is stdout"),
+        option("--http-log FILE", "write a klog line for each request, as with --v=3; - is stdout"),
     ),
-    Option("--service-cluster-ip-range CIDR",
+    option("--service-cluster-ip-range CIDR",
            "where services get their cluster IPs, unless etcd has a ServiceCIDR (default: 10.32.0.0/16)",
            default="10.32.0.0/16"),
-    Option("--disable-admission-plugins NAME[,NAME…]",
+    option("--disable-admission-plugins NAME[,NAME…]",
            "admission plugins to leave out: LimitRanger, ResourceQuota, ServiceAccount",
            action="append", default=[]),
-    OptionGroup(
+    group(
         "flow control",
         *(
-            Option(f"--max-{name}-inflight N",
+            option(f"--max-{name}-inflight N",
                    f"{kind} in flight; both numbers together are the seats of priority levels "
                    "(default %(default)s)", type=int, default=seats)
             for kind, name, seats in (("reads", "requests", 400), ("writes", "mutating-requests", 200))
         ),
-        Option("--enable-priority-and-fairness",
+        option("--enable-priority-and-fairness",
                "false: no priority levels; what exceeds the numbers in flight is rejected",
                choices=["true", "false"], default="true"),
     ),
     SOURCE,
     BEHAVIOUR,
-    Option("--demo", "fill the embedded etcd with a demo cluster"),
+    option("--demo", "fill the embedded etcd with a demo cluster"),
     DEMO,
-    Option("--record FILE", "write the telemetry to FILE (gzip: .gz)"),
+    option("--record FILE", "write the telemetry to FILE (gzip: .gz)"),
     CONTEXT,
     LOG,
     PARENT,
 )  # fmt: skip
 
 LIST = (
-    Option("path PATH", "API path with its query, as in `kubectl get --raw`"),
+    option("path PATH", "API path with its query, as in `kubectl get --raw`"),
     JSON,
-    Option("--all-pages", "follow continue tokens to the end"),
-    Option("--repeat N", "send it N times and print the median run (with --try: 5)", type=count),
-    Option("--try --compare",
+    option("--all-pages", "follow continue tokens to the end"),
+    option("--repeat N", "send it N times and print the median run (with --try: 5)", type=count),
+    option("--try --compare",
            "send the cheaper variants too, in alternation with the original, and compare the server's cost",
            dest="compare"),
-    Option("--estimate",
+    option("--estimate",
            "do not send it: predict its cost from the number and size of the objects (reads one of them)"),
-    Option("--as-client NAME", "the User-Agent to send", default=""),
-    Option("--save-body FILE", "write the answer here as it comes, every page of it"),
+    option("--as-client NAME", "the User-Agent to send", default=""),
+    option("--save-body FILE", "write the answer here as it comes, every page of it"),
     TARGET,
     OTLP,
 )  # fmt: skip
 
 BENCH = (
-    Option("plan PLAN|FILE.toml", "a built-in plan or a file (default: %(default)s)",
+    option("plan PLAN|FILE.toml", "a built-in plan or a file (default: %(default)s)",
            nargs="?", default="cilium-agent"),
-    Option("--plan PLAN|FILE.toml", "the same as an option", dest="named_plan", default=""),
-    OneOf(JSON, Option("--markdown", "a table for an issue or a README")),
-    Option("--repeat N",
+    option("--plan PLAN|FILE.toml", "the same as an option", dest="named_plan", default=""),
+    one_of(JSON, option("--markdown", "a table for an issue or a README")),
+    option("--repeat N",
            "send each LIST N times and take the median run (default: 3; 1 at a real kube-apiserver)",
            type=count),
     yes_or_no("--without", "also send each LIST without its selector, to compare (default: yes)", True),
-    Option("--agents N", "extrapolate to N such clients", type=count, default=0),
-    Option("--nodes M", "extrapolate to a cluster of M nodes", type=count, default=0),
-    Option("--node NAME", "what {node} stands for", default=""),
-    Option("--namespace NAME", "what {namespace} stands for", default=""),
+    option("--agents N", "extrapolate to N such clients", type=count, default=0),
+    option("--nodes M", "extrapolate to a cluster of M nodes", type=count, default=0),
+    option("--node NAME", "what {node} stands for", default=""),
+    option("--namespace NAME", "what {namespace} stands for", default=""),
     TARGET,
 )  # fmt: skip
 
 WORKLOAD = (
-    Option("action", "list the workloads, or run one", choices=("list", "run")),
-    Option("workload NAME|FILE", "a workload, or a load profile", nargs="?", default=""),
-    Option("--set KNOB=VALUE",
+    option("action", "list the workloads, or run one", choices=("list", "run")),
+    option("workload NAME|FILE", "a workload, or a load profile", nargs="?", default=""),
+    option("--set KNOB=VALUE",
            "change a knob; repeat for others", dest="settings", action="append", default=[]),
-    Option("--for TIME", "the longest that it may run: 30s, 5m (default: 60s, at most 1h)",
+    option("--for TIME", "the longest that it may run: 30s, 5m (default: 60s, at most 1h)",
            dest="seconds", type=run_seconds, default=60.0),
-    Option("--fault KIND@T[:DURATION]",
+    option("--fault KIND@T[:DURATION]",
            "disturb an etcd that ktui started, T seconds after the beginning: pause@10s:5s; "
            f"kinds: {', '.join(KINDS)}", dest="faults", type=fault, action="append", default=[]),
-    Option("--compare FILE.toml",
+    option("--compare FILE.toml",
            "run two sets of knobs in turn: two files with a [knobs] table, or a knob given twice by --set",
            nargs="*"),
     JSON,
-    Option("--stream"),  # of the dashboard
-    OptionGroup(
+    option("--stream"),  # of the dashboard
+    group(
         "server of its own",
-        Option("--kube-version V", "Kubernetes minor to behave as", default=""),
-        Option("--pods N", "pods of its demo (default: 600)", type=count, default=0),
-        Option("--nodes N", "nodes (default: 20)", type=count, default=0),
-        Option("--record FILE", "write its telemetry, for `ktui --replay`"),
+        option("--kube-version V", "Kubernetes minor to behave as", default=""),
+        option("--pods N", "pods of its demo (default: 600)", type=count, default=0),
+        option("--nodes N", "nodes (default: 20)", type=count, default=0),
+        option("--record FILE", "write its telemetry, for `ktui --replay`"),
     ),
     TARGET,
 )  # fmt: skip
@@ -257,9 +257,9 @@ exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection, 130 en
         (
             *DEMO_SIZE,
             *attach(),
-            Option("--traffic", "keep a gentle traffic going until interrupted"),
-            Option("--silent", "print nothing but errors"),
-            Option("--progress"),  # of `serve --demo`
+            option("--traffic", "keep a gentle traffic going until interrupted"),
+            option("--silent", "print nothing but errors"),
+            option("--progress"),  # of `serve --demo`
             PARENT,  # the server, which writes its URL to standard input once it serves
         ),
         """examples:
@@ -272,7 +272,7 @@ exit status: 0 done, 2 usage, 3 no connection, or the server refused an object""
         "ktui.cli.targets.kubeconfig",
         "Print the path of a kubeconfig (mode 0600) for the running server; "
         "the newest one's if there are several.",
-        (Option("--attach URL", "of the server at URL, when several run"),),
+        (option("--attach URL", "of the server at URL, when several run"),),
         """example:
   KUBECONFIG=$(ktui kubeconfig) kubectl get pods -A
 

@@ -129,7 +129,7 @@ def raised() -> RuntimeError:
 
 def begin_log(path: Path) -> None:
     parser = argparse.ArgumentParser()
-    LOG.add(parser)
+    LOG(parser)
     logs.start_log(parser.parse_args(["--log-file", str(path)]), "serve")
 
 

@@ -33,7 +33,7 @@ def quiet_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def begin(path: Path, *words: str, form: str = "plain") -> None:
     parser = argparse.ArgumentParser()
-    LOG.add(parser)
+    LOG(parser)
     parser.add_argument("--user")
     parser.add_argument("--token")
     args = parser.parse_args(["--log-file", str(path), "--log-format", form, *words])
