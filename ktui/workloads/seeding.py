@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
@@ -64,11 +64,19 @@ class BlockingClient:
         self._http.close()
 
     def write(self, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
-        with _clear_errors(self.connection):
+        try:
             headers = {**self._headers, "Content-Type": content_type}
             self._http.request(method, path, msgspec.json.encode(body), headers)
             response = self._http.getresponse()
             return Answer(response.status, response.read())
+        except TimeoutError as error:
+            raise self.connection.timed_out() from error
+        except (http.client.HTTPException, OSError) as error:
+            broken = (http.client.HTTPException, ConnectionResetError, BrokenPipeError)
+            connecting = not isinstance(error, broken) and (
+                not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLCertVerificationError)
+            )
+            raise self.connection.failed(error, connecting=connecting) from error
 
 
 def _open(connection: ServerConnection) -> http.client.HTTPConnection:
@@ -78,20 +86,6 @@ def _open(connection: ServerConnection) -> http.client.HTTPConnection:
     if isinstance(trust, ssl.SSLContext):
         return http.client.HTTPSConnection(where.hostname, where.port, timeout=TIMEOUT_SECONDS, context=trust)
     return http.client.HTTPConnection(where.hostname, where.port, timeout=TIMEOUT_SECONDS)
-
-
-@contextmanager
-def _clear_errors(connection: ServerConnection) -> Iterator[None]:
-    try:
-        yield
-    except TimeoutError as error:
-        raise connection.timed_out() from error
-    except (http.client.HTTPException, OSError) as error:
-        broken = (http.client.HTTPException, ConnectionResetError, BrokenPipeError)
-        connecting = not isinstance(error, broken) and (
-            not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLCertVerificationError)
-        )
-        raise connection.failed(error, connecting=connecting) from error
 
 
 USER_AGENT = "ktui-seed"

@@ -22,7 +22,7 @@ from ktui.cli.exit_codes import OK, USAGE, check_terminal, fail
 from ktui.cli.output import emit_json, warn
 
 if TYPE_CHECKING:
-    from ktui.tui.audit.log_reading import Reading
+    from ktui.tui.audit.log_reading import LiveReading, Reading
     from ktui.tui.preferences import Preferences
 
 
@@ -94,11 +94,8 @@ def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Pr
         return show_reading(reading, wish, preferences)
 
 
-def _print_lines(reading: object, live: LiveTally, wish: Wish) -> int:
+def _print_lines(reading: LiveReading, live: LiveTally, wish: Wish) -> int:
     """Print a report as a line of JSON every ten seconds, and when the reading ends."""
-    from ktui.tui.audit.log_reading import LiveReading  # start-up time
-
-    assert isinstance(reading, LiveReading)
     problems: list[OSError] = []
 
     def read() -> None:

@@ -25,7 +25,7 @@ from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
-from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
+from ktui.workloads.running.workload import MOST_NAMES, FindingsTable, Fix, LoadContext, Workload, names_in
 
 STRATEGIES = ("Cache", "Get", "Watch")
 MOST_WATCHES = 400  # one connection each
@@ -151,7 +151,8 @@ class NodeTasks:
 
 async def run(context: LoadContext) -> None:
     """Synchronise the kubelets' pods until the run ends; a changed knob restarts them."""
-    maps = [f"/api/v1/namespaces/{ns}/configmaps/{name}" for ns, name in await configmaps(context)]
+    names = await names_in(context.cluster.client, "/api/v1/configmaps", MOST_NAMES)
+    maps = [f"/api/v1/namespaces/{namespace}/configmaps/{name}" for namespace, name in names]
     if not maps:
         raise ClientError("the server has no ConfigMaps: `ktui seed` fills it with a demo cluster")
     after = ""
@@ -177,10 +178,6 @@ async def _phases(context: LoadContext, fleet: KubeletFleet, after: str) -> None
     await asyncio.sleep(fleet.sync * MOST_FACTOR / context.speed)
     context.begin(f"{after}steady")
     context.memory.setdefault("fleets", {})[context.phase] = fleet
-
-
-async def configmaps(context: LoadContext) -> list[tuple[str, str]]:
-    return await context.cluster.names("/api/v1/configmaps")
 
 
 def fleet_of(context: LoadContext, available: int) -> KubeletFleet:

@@ -92,10 +92,6 @@ class Cluster:
         """Return the node of agent number `index`; with more agents than nodes, several share one."""
         return self.nodes[index % len(self.nodes)]
 
-    async def names(self, collection: str, limit: int = MOST_NAMES) -> list[tuple[str, str]]:
-        """Return (namespace, name) of at most `limit` objects that `collection` lists."""
-        return await names_in(self.client, collection, limit)
-
 
 async def read_cluster(client: ApiClient, version: str) -> Cluster:
     """Read the names; raise ClientError if there are no nodes or no server."""
