@@ -79,11 +79,9 @@ def _estimate_lines(found: ListEstimate) -> Iterator[str]:
         source = "etcd" if cost.etcd else "watch cache"
         read = f"{integer(found.objects_read or 0)} objects, {long_bytes(cost.processed)}, from the {source}"
         yield f"   {'predicted':<13}reads {read}"
-    answer = (
-        "as many as the selector matches"
-        if returned is None
-        else (f"{many(returned, 'object')}, {long_bytes(returned * size.average)}")
-    )
+    answer = "as many as the selector matches"
+    if returned is not None:
+        answer = f"{many(returned, 'object')}, {long_bytes(returned * size.average)}"
     seats = "" if found.seats is None else f"; {many(found.seats, 'seat')}"
     yield f"   {'':<13}answers {answer}{seats}"
     yield ""

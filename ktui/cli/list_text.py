@@ -76,18 +76,11 @@ def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     yield "processed", _processed(m)
     pages = f" in {integer(m.pages)} pages" if m.pages > 1 else ""
     yield "received", f"{long_bytes(m.body_bytes)}{pages}{_on_the_wire(m)}"
-    yield (
-        "time",
-        f"{long_milliseconds(m.total_ms)}, first byte after {long_milliseconds(m.first_byte_ms)}"
-        f"{_runs(listing)}",
-    )
+    first = f", first byte after {long_milliseconds(m.first_byte_ms)}"
+    yield "time", f"{long_milliseconds(m.total_ms)}{first}{_runs(listing)}"
     yield "phases", ", ".join(f"{name} {long_milliseconds(ms)}" for name, ms in m.phases.items())
-    yield (
-        "CPU",
-        ""
-        if m.cpu_ms is None
-        else f"{long_milliseconds(m.cpu_ms)} of the server's event loop, gzip included",
-    )
+    if m.cpu_ms is not None:
+        yield "CPU", f"{long_milliseconds(m.cpu_ms)} of the server's event loop, gzip included"
     yield "memory", _memory(m.memory)
     yield "seats", _seats(m)
     words = ((name.replace("_", " ").replace("uid", "UID"), text) for name, text in m.flow_control.items())

@@ -13,8 +13,14 @@ from ktui.audit.request_list import ListedRequest, RequestList
 from ktui.audit.tally import TallyOptions
 from ktui.cli.auditing.outputs import problems
 from ktui.cli.auditing.read_logs import find_aggregated, list_with_bar
-from ktui.cli.budgets.budget_report import BudgetReport, print_document, print_report
-from ktui.cli.budgets.ci_files import check_options, finish, markdown_report
+from ktui.cli.budgets.budget_report import (
+    BudgetReport,
+    check_options,
+    finish,
+    markdown_report,
+    print_document,
+    print_report,
+)
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
 from ktui.cli.options import supports_progress
 from ktui.cli.output import emit

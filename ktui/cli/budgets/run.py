@@ -17,8 +17,14 @@ from pathlib import Path
 
 import msgspec
 
-from ktui.cli.budgets.budget_report import BudgetReport, ended, print_document, print_report
-from ktui.cli.budgets.ci_files import check_options, finish
+from ktui.cli.budgets.budget_report import (
+    BudgetReport,
+    check_options,
+    ended,
+    finish,
+    print_document,
+    print_report,
+)
 from ktui.cli.child import ServerChild
 from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, OK, USAGE, fail
 from ktui.cli.options import behaviour_from

@@ -107,11 +107,7 @@ class ServeConfig:
                 raise ValueError("--client-ca-file needs TLS: leave out --insecure-http")
             check_authorities(Path(args.client_ca_file).expanduser())
         behaviour = behaviour_from(args)
-        token = (
-            None
-            if args.insecure_http
-            else args.token or os.environ.get("KTUI_TOKEN") or secrets.token_urlsafe(24)
-        )
+        token = args.token or os.environ.get("KTUI_TOKEN") or secrets.token_urlsafe(24)
         users = read_users(Path(args.token_auth_file).expanduser()) if args.token_auth_file else {}
         services = service_range_of(args.service_cluster_ip_range)
         if args.demo and services != SERVICE_RANGE:
@@ -122,7 +118,7 @@ class ServeConfig:
         if args.tracing_config_file:
             tracing = read_tracing_config(Path(args.tracing_config_file).expanduser())
         return cls(
-            args, behaviour, token, warm, users, policy_of(args), services, most,
+            args, behaviour, None if args.insecure_http else token, warm, users, policy_of(args), services, most,
             _disabled_admission(args.disable_admission_plugins), _token_settings(args), tracing,
         )  # fmt: skip
 

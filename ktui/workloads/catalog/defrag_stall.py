@@ -193,11 +193,8 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         *(f"{name}: {policy.about}" for name, policy in POLICIES.items() if name in COMPARED),
         "server, etcd: the most resident memory of each process within the phase",
     )
-    return (
-        [FindingsTable("consistent LISTs while etcd's watch stalls", heads, tuple(rows), notes)]
-        if rows
-        else []
-    )
+    title = "consistent LISTs while etcd's watch stalls"
+    return [FindingsTable(title, heads, tuple(rows), notes)] if rows else []
 
 
 WORKLOAD = Workload(

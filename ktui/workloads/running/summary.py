@@ -162,6 +162,7 @@ def _variant(run: Run, variant: RunVariant) -> dict[str, Any]:
             total.merge(figures)
             phases.append({"phase": phase, **_over(figures, variant.seconds.get(phase, 0.0))})
     context = variant.context
+    tables = [] if context is None else run.workload.tables(context, run.account)
     document = _over(total, sum(variant.seconds.values()))
     for level, held in document["levels"].items():
         held["nominal_seats"] = None if level == EXEMPT else run.account.nominal_seats.get(level)
@@ -172,9 +173,7 @@ def _variant(run: Run, variant: RunVariant) -> dict[str, Any]:
         "phases": phases,
         "found": {} if context is None else dict(context.found),
         "speed": 1.0 if context is None else context.speed,
-        "tables": []
-        if context is None
-        else [table.document() for table in run.workload.tables(context, run.account)],
+        "tables": [table.document() for table in tables],
     }
 
 

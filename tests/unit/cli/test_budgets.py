@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from ktui.audit.formats.log_record import LoggedRequest
-from ktui.cli.budgets.budget_report import BudgetReport
-from ktui.cli.budgets.ci_files import junit, markdown_report
+from ktui.cli.budgets.budget_report import BudgetReport, junit, markdown_report
 from ktui.cli.main import main
 from ktui.core.budgets.budget_file import RequestBudget, read_budgets
 from ktui.core.budgets.judge import BudgetJudge
