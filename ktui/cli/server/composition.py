@@ -170,24 +170,14 @@ class Composition:
     async def stop(self) -> None:
         withdraw(os.getpid())
         await stop(*self._tasks)
-        if self._faults is not None:
-            await self._faults.close()
-        if self._http is not None:
-            await self._http.stop()
-        if self._recording is not None:
-            await self._recording.stop()  # it has the ends of the requests that the stop has ended
-        if self._request_logs is not None:
-            await self._request_logs.stop()
-        if self._flow is not None:
-            await self._flow.stop()
-        if self._chain is not None:
-            await self._chain.stop()
-        for controller in self._controllers:
-            await controller.stop()
-        if self._registry is not None:
-            await self._registry.close()
-        if self._client is not None:
-            await self._client.close()
+        # The recording has the ends of requests that the stop of http has ended.
+        parts = (self._faults, self._http, self._recording, self._request_logs, self._flow, self._chain)
+        for part in (*parts, *self._controllers):
+            if part is not None:
+                await part.stop()
+        for connected in (self._registry, self._client):
+            if connected is not None:
+                await connected.close()
         await self._supervisor.stop()
         await self._source.stop()
 

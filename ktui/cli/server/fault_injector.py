@@ -61,7 +61,7 @@ class FaultInjector:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
         await self.end()
         if self._direct is not None:
             await self._direct.close()

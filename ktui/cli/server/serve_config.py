@@ -118,8 +118,8 @@ class ServeConfig:
         if args.tracing_config_file:
             tracing = read_tracing_config(Path(args.tracing_config_file).expanduser())
         return cls(
-            args, behaviour, None if args.insecure_http else token, warm, users, policy_of(args), services, most,
-            _disabled_admission(args.disable_admission_plugins), _token_settings(args), tracing,
+            args, behaviour, None if args.insecure_http else token, warm, users, policy_of(args), services,
+            most, _disabled_admission(args.disable_admission_plugins), _token_settings(args), tracing,
         )  # fmt: skip
 
 
