@@ -1,4 +1,4 @@
-"""What a server tells of itself: its ServerInfo, its log, its recording, and the logs of requests."""
+"""What a server reports of itself: its ServerInfo, its log, its recording, and the logs of requests."""
 
 from __future__ import annotations
 
