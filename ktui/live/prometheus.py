@@ -133,7 +133,8 @@ class PrometheusFeed:
         while end is None or loop.time() < end:
             left = self._interval if end is None else min(self._interval, end - loop.time())
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._due.wait(), max(0.0, left))
+                async with asyncio.timeout(max(0.0, left)):
+                    await self._due.wait()
             self._due.clear()
             events: list[AnyEvent] = []
             try:

@@ -213,6 +213,10 @@ async def _measure_stalls(outcome: Outcome) -> None:
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    """End the tasks. One whose HTTP client has lost the cancellation is cancelled again."""
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=1)
+    await asyncio.gather(*tasks, return_exceptions=True)  # their errors are known or do not matter any more

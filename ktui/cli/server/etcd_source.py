@@ -60,7 +60,8 @@ class EtcdSource:
                     raise
                 self._warn_once(f"{error} Trying again for {RETRY_FOR_SECONDS:.0f} s.")
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stopping.wait(), RETRY_EVERY_SECONDS)
+                    async with asyncio.timeout(RETRY_EVERY_SECONDS):
+                        await stopping.wait()
 
     def _warn_once(self, waiting: str) -> None:
         if not self._waiting:

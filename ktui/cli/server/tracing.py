@@ -49,7 +49,8 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
     try:
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(tracer.full.wait(), SECONDS)
+                async with asyncio.timeout(SECONDS):
+                    await tracer.full.wait()
             if collecting.done():
                 collecting.result()  # its fault ends this task, which is supervised
             while spans := tracer.take(MOST_SENT):
