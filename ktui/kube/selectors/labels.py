@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum, auto
-from typing import NamedTuple
 
 from ktui.kube.fielderrors import aggregate
 from ktui.kube.selectors.requirements import (
@@ -22,82 +20,49 @@ _SPECIAL = frozenset("=!(),><")
 _SPACE = frozenset(" \t\r\n")
 _NUL = "\0"
 _WORD_END = _SPECIAL | _SPACE | {_NUL}
+_SYMBOLS = _SPECIAL | {"==", "!="}
+END = ""
 
 
-class TokenKind(Enum):
-    """What a token is."""
-
-    END = auto()
-    CLOSE = auto()
-    COMMA = auto()
-    NOT = auto()
-    DOUBLE_EQUALS = auto()
-    EQUALS = auto()
-    GREATER = auto()
-    IDENTIFIER = auto()
-    IN = auto()
-    LESS = auto()
-    NOT_EQUALS = auto()
-    NOT_IN = auto()
-    OPEN = auto()
-
-
-_WORDS = {
-    ")": TokenKind.CLOSE, ",": TokenKind.COMMA, "!": TokenKind.NOT, "==": TokenKind.DOUBLE_EQUALS,
-    "=": TokenKind.EQUALS, ">": TokenKind.GREATER, "in": TokenKind.IN, "<": TokenKind.LESS,
-    "!=": TokenKind.NOT_EQUALS, "notin": TokenKind.NOT_IN, "(": TokenKind.OPEN,
-}  # fmt: skip
-
-
-class SelectorToken(NamedTuple):
-    """A token and the text it was read from."""
-
-    kind: TokenKind
-    text: str
-
-
-def tokens(text: str) -> list[SelectorToken]:
-    """Split a label selector into tokens; the last one is END.
+def tokens(text: str) -> list[str]:
+    """Split a label selector into names and symbols; the last token is END.
 
     A NUL ends the selector where a token could begin; directly after a token it only ends that token.
     """
-    found: list[SelectorToken] = []
+    found: list[str] = []
     at = 0
     while True:
         while at < len(text) and text[at] in _SPACE:
             at += 1
         if at >= len(text) or text[at] == _NUL:
-            return [*found, SelectorToken(TokenKind.END, "")]
-        token = _symbol(text, at) if text[at] in _SPECIAL else _word(text, at)
-        found.append(token)
-        at += len(token.text)
+            return [*found, END]
+        found.append(_symbol(text, at) if text[at] in _SPECIAL else _word(text, at))
+        at += len(found[-1])
         at += text[at : at + 1] == _NUL
 
 
-def _symbol(text: str, at: int) -> SelectorToken:
-    """Return the longest symbol at `at` (`==` before `=`); every special character is a token."""
+def _symbol(text: str, at: int) -> str:
+    """Return the longest symbol at `at` (`==` before `=`); every special character is one."""
     pair = text[at : at + 2]
-    symbol = pair if pair in _WORDS else text[at]
-    return SelectorToken(_WORDS[symbol], symbol)
+    return pair if pair in _SYMBOLS else text[at]
 
 
-def _word(text: str, at: int) -> SelectorToken:
+def _word(text: str, at: int) -> str:
     end = at
     while end < len(text) and text[end] not in _WORD_END:
         end += 1
-    word = text[at:end]
-    return SelectorToken(_WORDS.get(word, TokenKind.IDENTIFIER), word)
+    return text[at:end]
+
+
+def _is_name(token: str) -> bool:
+    """`in` and `notin` are plain names where a name is expected."""
+    return token not in _SYMBOLS and token != END
 
 
 _BINARY = {
-    TokenKind.IN: Operator.IN,
-    TokenKind.NOT_IN: Operator.NOT_IN,
-    TokenKind.EQUALS: Operator.EQUALS,
-    TokenKind.DOUBLE_EQUALS: Operator.EQUALS,
-    TokenKind.NOT_EQUALS: Operator.NOT_EQUALS,
-    TokenKind.GREATER: Operator.GREATER_THAN,
-    TokenKind.LESS: Operator.LESS_THAN,
-}
+    "in": Operator.IN, "notin": Operator.NOT_IN, "=": Operator.EQUALS, "==": Operator.EQUALS,
+    "!=": Operator.NOT_EQUALS, ">": Operator.GREATER_THAN, "<": Operator.LESS_THAN,
+}  # fmt: skip
 # Upstream lists its operators by name, not as typed: `gt` for `>`.
 _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 
@@ -120,29 +85,23 @@ class _Parser:
     values      = "(" [ value ] { "," [ value ] } ")"
     """
 
-    def __init__(self, scanned: list[SelectorToken]) -> None:
+    def __init__(self, scanned: list[str]) -> None:
         self._tokens = scanned
         self._at = 0
 
-    def _peek(self) -> SelectorToken:
-        """The next token; `in` and `notin` are plain names where a name is expected."""
-        token = self._tokens[min(self._at, len(self._tokens) - 1)]
-        return (
-            SelectorToken(TokenKind.IDENTIFIER, token.text)
-            if token.kind in (TokenKind.IN, TokenKind.NOT_IN)
-            else token
-        )
+    def _peek(self) -> str:
+        return self._tokens[min(self._at, len(self._tokens) - 1)]
 
-    def _take(self) -> SelectorToken:
+    def _take(self) -> str:
         token = self._peek()
         self._at += 1
         return token
 
     def selector(self) -> tuple[Requirement, ...]:
         found: list[Requirement] = []
-        while (token := self._peek()).kind is not TokenKind.END:
-            if token.kind not in (TokenKind.IDENTIFIER, TokenKind.NOT):
-                raise SelectorError(f"found '{token.text}', expected: !, identifier, or 'end of string'")
+        while (token := self._peek()) != END:
+            if not _is_name(token) and token != "!":
+                raise SelectorError(f"found '{token}', expected: !, identifier, or 'end of string'")
             try:
                 found.append(self._requirement())
             except SelectorError as error:
@@ -153,94 +112,82 @@ class _Parser:
 
     def _separator_was_last(self) -> bool:
         token = self._take()
-        if token.kind is TokenKind.END:
+        if token == END:
             return True
-        if token.kind is not TokenKind.COMMA:
-            raise SelectorError(f"found '{token.text}', expected: ',' or 'end of string'")
+        if token != ",":
+            raise SelectorError(f"found '{token}', expected: ',' or 'end of string'")
         following = self._peek()
-        if following.kind not in (TokenKind.IDENTIFIER, TokenKind.NOT):
-            raise SelectorError(f"found '{following.text}', expected: identifier after ','")
+        if not _is_name(following) and following != "!":
+            raise SelectorError(f"found '{following}', expected: identifier after ','")
         return False
 
     def _requirement(self) -> Requirement:
-        negated = self._peek().kind is TokenKind.NOT
+        negated = self._peek() == "!"
         if negated:
             self._take()
-        key = self._key()
+        key = self._name()
+        if errors := key_errors(key):
+            raise SelectorError(aggregate(errors))
         if negated:
             return Requirement(key, Operator.DOES_NOT_EXIST)
-        if self._peek().kind in (TokenKind.END, TokenKind.COMMA):
+        if self._peek() in (END, ","):
             return Requirement(key, Operator.EXISTS)
-        operator = self._operator()
-        several = operator in (Operator.IN, Operator.NOT_IN)
-        values = self._values() if several else {self._value()}
+        token = self._take()
+        operator = _BINARY.get(token)
+        if operator is None:
+            raise SelectorError(f"found '{token}', expected: {_EXPECTED_OPERATORS}")
+        if operator in (Operator.IN, Operator.NOT_IN):
+            values = self._values()
+        else:  # a missing value is the empty one
+            values = {"" if self._peek() in (END, ",") else self._name()}
         requirement = Requirement(key, operator, tuple(sorted(values)))
         if errors := requirement_errors(requirement):
             raise SelectorError(aggregate(errors))
         return requirement
 
-    def _key(self) -> str:
+    def _name(self) -> str:
         token = self._take()
-        if token.kind is not TokenKind.IDENTIFIER:
-            raise SelectorError(f"found '{token.text}', expected: identifier")
-        if errors := key_errors(token.text):
-            raise SelectorError(aggregate(errors))
-        return token.text
-
-    def _operator(self) -> Operator:
-        self._at += 1
-        token = self._tokens[min(self._at, len(self._tokens)) - 1]
-        if token.kind not in _BINARY:
-            raise SelectorError(f"found '{token.text}', expected: {_EXPECTED_OPERATORS}")
-        return _BINARY[token.kind]
-
-    def _value(self) -> str:
-        """Return the value of a comparison; a missing value is the empty one."""
-        if self._peek().kind in (TokenKind.END, TokenKind.COMMA):
-            return ""
-        token = self._take()
-        if token.kind is not TokenKind.IDENTIFIER:
-            raise SelectorError(f"found '{token.text}', expected: identifier")
-        return token.text
+        if not _is_name(token):
+            raise SelectorError(f"found '{token}', expected: identifier")
+        return token
 
     def _values(self) -> set[str]:
         token = self._take()
-        if token.kind is not TokenKind.OPEN:
-            raise SelectorError(f"found '{token.text}' expected: '('")
+        if token != "(":
+            raise SelectorError(f"found '{token}' expected: '('")
         first = self._peek()
-        if first.kind is TokenKind.CLOSE:
+        if first == ")":
             self._take()
             return {""}
-        if first.kind not in (TokenKind.IDENTIFIER, TokenKind.COMMA):
-            raise SelectorError(f"found '{first.text}', expected: ',', ')' or identifier")
+        if not _is_name(first) and first != ",":
+            raise SelectorError(f"found '{first}', expected: ',', ')' or identifier")
         values = self._value_list()
-        if self._take().kind is not TokenKind.CLOSE:
-            raise SelectorError(f"found '{first.text}', expected: ')'")
+        if self._take() != ")":
+            raise SelectorError(f"found '{first}', expected: ')'")
         return values
 
     def _value_list(self) -> set[str]:
         """Return the values up to the closing parenthesis; nothing between two commas is the empty value."""
         values: set[str] = set()
         while True:
-            token = self._take()
-            following = self._peek()
-            if token.kind is TokenKind.IDENTIFIER:
-                values.add(token.text)
-                if following.kind is TokenKind.CLOSE:
+            token, following = self._take(), self._peek()
+            if _is_name(token):
+                values.add(token)
+                if following == ")":
                     return values
-                if following.kind is not TokenKind.COMMA:
-                    raise SelectorError(f"found '{following.text}', expected: ',' or ')'")
-            elif token.kind is TokenKind.COMMA:
+                if following != ",":
+                    raise SelectorError(f"found '{following}', expected: ',' or ')'")
+            elif token == ",":
                 if not values:
                     values.add("")
-                if following.kind is TokenKind.CLOSE:
+                if following == ")":
                     values.add("")
                     return values
-                if following.kind is TokenKind.COMMA:
+                if following == ",":
                     self._take()
                     values.add("")
             else:
-                raise SelectorError(f"found '{token.text}', expected: ',', or identifier")
+                raise SelectorError(f"found '{token}', expected: ',', or identifier")
 
 
 class LabelSelector:

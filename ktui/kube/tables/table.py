@@ -28,7 +28,10 @@ _DEFAULT_ANNOTATIONS = {
 
 
 def built_in_cells(resource: Resource, obj: Obj) -> list[Any]:
-    """Return the cells in the order of the columns; name and creation time for kinds without a printer."""
+    """Return the cells in the order of the columns; name and creation time for kinds without a printer.
+
+    Cells that change with time are of the type Age.
+    """
     printer = PRINTERS.get(resource.id)
     name = dig(obj, "metadata.name", "")
     if printer is None:
@@ -36,13 +39,9 @@ def built_in_cells(resource: Resource, obj: Obj) -> list[Any]:
     cells = printer(obj)
     if resource.resource == "events":  # the one kind whose name comes last
         return cells
-    return [_marked_default(resource, obj, name), *cells]
-
-
-def _marked_default(resource: Resource, obj: Obj, name: str) -> str:
     annotation = _DEFAULT_ANNOTATIONS.get(resource.id)
     chosen = annotation and dig(obj, "metadata.annotations", {}).get(annotation) == "true"
-    return f"{name} (default)" if chosen else name
+    return [f"{name} (default)" if chosen else name, *cells]
 
 
 # Kinds without a printer: the name, and the creation time as a timestamp.
@@ -172,7 +171,7 @@ def table_row(resource: Resource, obj: Obj) -> TableRow:
     """Return the row of an object, valid until the object changes. `obj` is its JSON in a served version."""
     row: list[bytes | float] = []
     text, run, skipped = b'{"cells":[', list[Any](), 1
-    for cell in _cells(resource, obj):
+    for cell in custom_cells(resource, obj) if resource.custom else built_in_cells(resource, obj):
         if isinstance(cell, Age):
             row += text + to_json([*run, cell.before])[skipped:-2], cell.since
             text, run, skipped = b"", [cell.after], 2
@@ -181,11 +180,6 @@ def table_row(resource: Resource, obj: Obj) -> TableRow:
     conditions = table_row_conditions(resource, obj)
     extra = b',"conditions":%b' % to_json(conditions) if conditions else b""
     return TableRow((*row, b'%b%b%b,"object":' % (text, to_json(run)[skipped:], extra)))
-
-
-def _cells(resource: Resource, obj: Obj) -> list[Any]:
-    """Return the cells in the order of the columns; cells that change with time are of the type Age."""
-    return custom_cells(resource, obj) if resource.custom else built_in_cells(resource, obj)
 
 
 def table_row_conditions(resource: Resource, obj: Obj) -> list[dict[str, str]]:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from ktui.kube.resources import Resource, builtin
 from ktui.wire.codec import CodecError
-from ktui.wire.encode import encode
-from ktui.wire.fieldwriters import LONGEST, forget, remembering
+from ktui.wire.encode import LONGEST, encode, forget, remembering
 
 pytestmark = pytest.mark.slow
 
