@@ -83,13 +83,7 @@ def api_services(table: ResourceTable) -> Iterator[Obj]:
 def api_service(group: str, version: str, priority: int, version_priority: int, managed: str) -> Obj:
     """A local APIService; `managed` is "onstart" for built-in groups, "true" for those of definitions."""
     named = {"group": group} if group else {}
-    condition = {
-        "type": "Available",
-        "status": "True",
-        "lastTransitionTime": timestamp(),
-        "reason": "Local",
-        "message": "Local APIServices are always available",
-    }
+    local = _status("Available", "Local", "Local APIServices are always available")
     return {
         **_head(
             "apiregistration.k8s.io/v1", "APIService", f"{version}.{group}", labels={AUTOMANAGED: managed}
@@ -100,20 +94,19 @@ def api_service(group: str, version: str, priority: int, version_priority: int, 
             "groupPriorityMinimum": priority,
             "versionPriority": version_priority,
         },
-        "status": {"conditions": [condition]},
+        "status": local,
     }
+
+
+def _status(kind: str, reason: str, message: str) -> Obj:
+    times = {"lastTransitionTime": timestamp(), "reason": reason, "message": message}
+    return {"conditions": [{"type": kind, "status": "True", **times}]}
 
 
 def _service_range(services: ServiceRange) -> Obj:
-    condition = {
-        "type": "Ready",
-        "status": "True",
-        "lastTransitionTime": timestamp(),
-        "reason": "",
-        "message": "Kubernetes default Service CIDR is ready",
-    }
+    ready = _status("Ready", "", "Kubernetes default Service CIDR is ready")
     head = _head("networking.k8s.io/v1", "ServiceCIDR", "kubernetes")
-    return {**head, "spec": {"cidrs": [services.cidr]}, "status": {"conditions": [condition]}}
+    return {**head, "spec": {"cidrs": [services.cidr]}, "status": ready}
 
 
 def _kubernetes_service(services: ServiceRange, address: str, port: int) -> Iterator[Obj]:

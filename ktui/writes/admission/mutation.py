@@ -98,16 +98,13 @@ async def set_classes(server: Server, resource: Resource, obj: Obj) -> None:
         await _priority(server, resource, obj)
     elif resource.id == "persistentvolumeclaims":
         if spec.get("storageClassName") is None and _OLD_STORAGE not in annotations:
-            marks = ("storageclass.kubernetes.io/is-default-class",)
-            old = ("storageclass.beta.kubernetes.io/is-default-class",)
-            found = newest_default(await every(server, STORAGE, "storageclasses"), *marks, *old)
-            if found is not None:
+            marks = (f"storageclass.{beta}kubernetes.io/is-default-class" for beta in ("", "beta."))
+            if found := newest_default(await every(server, STORAGE, "storageclasses"), *marks):
                 obj["spec"] = {**spec, "storageClassName": found["metadata"]["name"]}
     elif resource.id == "ingresses.networking.k8s.io":
         if not spec.get("ingressClassName") and _OLD_INGRESS not in annotations:
             mark = "ingressclass.kubernetes.io/is-default-class"
-            found = newest_default(await every(server, NETWORKING, "ingressclasses"), mark)
-            if found is not None:
+            if found := newest_default(await every(server, NETWORKING, "ingressclasses"), mark):
                 obj["spec"] = {**spec, "ingressClassName": found["metadata"]["name"]}
     elif resource.id == "nodes":
         taints = spec.get("taints") or []
