@@ -39,23 +39,15 @@ _PROTOCOL = (("ports[].protocol", Unset("TCP")),)
 _HTTP = (("httpGet", members(path=Unset("/"), scheme=Unset("HTTP"))),)
 _PROBE = (
     *members(timeoutSeconds=Unset(1), periodSeconds=Unset(10)),
-    *members(successThreshold=Unset(1), failureThreshold=Unset(3)),
-    *_HTTP,
-    ("grpc.service", ""),
-)
+    *members(successThreshold=Unset(1), failureThreshold=Unset(3)), *_HTTP, ("grpc.service", ""),
+)  # fmt: skip
 _CONTAINER: Table = (
-    ("", _pulled("image", "imagePullPolicy")),
-    ("resources", {}),
+    ("", _pulled("image", "imagePullPolicy")), ("resources", {}),
     ("terminationMessagePath", Unset("/dev/termination-log")),
-    ("terminationMessagePolicy", Unset("File")),
-    *_PROTOCOL,
-    ("env[].valueFrom", _OF_THE_POD),
-    ("livenessProbe", _PROBE),
-    ("readinessProbe", _PROBE),
-    ("startupProbe", _PROBE),
-    ("lifecycle.postStart", _HTTP),
-    ("lifecycle.preStop", _HTTP),
-)
+    ("terminationMessagePolicy", Unset("File")), *_PROTOCOL, ("env[].valueFrom", _OF_THE_POD),
+    ("livenessProbe", _PROBE), ("readinessProbe", _PROBE), ("startupProbe", _PROBE),
+    ("lifecycle.postStart", _HTTP), ("lifecycle.preStop", _HTTP),
+)  # fmt: skip
 
 
 def _some_source(volume: Obj) -> None:
@@ -65,22 +57,16 @@ def _some_source(volume: Obj) -> None:
 
 
 _VOLUME = (
-    ("secret.defaultMode", 0o644),
-    ("configMap.defaultMode", 0o644),
-    ("downwardAPI.defaultMode", 0o644),
-    ("downwardAPI.items[]", _OF_THE_POD),
-    ("projected.defaultMode", 0o644),
+    ("secret.defaultMode", 0o644), ("configMap.defaultMode", 0o644), ("downwardAPI.defaultMode", 0o644),
+    ("downwardAPI.items[]", _OF_THE_POD), ("projected.defaultMode", 0o644),
     ("projected.sources[].serviceAccountToken.expirationSeconds", 3600),
-    ("projected.sources[].downwardAPI.items[]", _OF_THE_POD),
-    ("hostPath.type", ""),
-    ("image", _pulled("reference", "pullPolicy")),
-    ("iscsi.iscsiInterface", "default"),
+    ("projected.sources[].downwardAPI.items[]", _OF_THE_POD), ("hostPath.type", ""),
+    ("image", _pulled("reference", "pullPolicy")), ("iscsi.iscsiInterface", "default"),
     ("ephemeral.volumeClaimTemplate.spec!.volumeMode", "Filesystem"),
     ("rbd", members(pool=Unset("rbd"), user=Unset("admin"), keyring=Unset("/etc/ceph/keyring"))),
     ("azureDisk", members(cachingMode="ReadWrite", kind="Shared", fsType="ext4", readOnly=False)),
-    ("scaleIO", members(storageMode=Unset("ThinProvisioned"), fsType=Unset("xfs"))),
-    ("", _some_source),
-)
+    ("scaleIO", members(storageMode=Unset("ThinProvisioned"), fsType=Unset("xfs"))), ("", _some_source),
+)  # fmt: skip
 
 
 def _account(spec: Obj) -> None:
@@ -89,17 +75,11 @@ def _account(spec: Obj) -> None:
 
 
 _POD_SPEC: Table = (
-    ("dnsPolicy", Unset("ClusterFirst")),
-    ("restartPolicy", Unset("Always")),
-    ("schedulerName", Unset("default-scheduler")),
-    ("terminationGracePeriodSeconds", 30),
-    ("securityContext", {}),
-    ("", _account),
-    ("initContainers[]", _CONTAINER),
-    ("containers[]", _CONTAINER),
-    ("ephemeralContainers[]", _CONTAINER),
-    ("volumes[]", _VOLUME),
-)
+    ("dnsPolicy", Unset("ClusterFirst")), ("restartPolicy", Unset("Always")),
+    ("schedulerName", Unset("default-scheduler")), ("terminationGracePeriodSeconds", 30),
+    ("securityContext", {}), ("", _account), ("initContainers[]", _CONTAINER),
+    ("containers[]", _CONTAINER), ("ephemeralContainers[]", _CONTAINER), ("volumes[]", _VOLUME),
+)  # fmt: skip
 _TEMPLATE_PARTS = (("metadata!", ()), ("spec!", _POD_SPEC))
 _TEMPLATE = (("template!", _TEMPLATE_PARTS),)
 
@@ -252,7 +232,7 @@ _AUTOSCALER = (
     ("spec.behavior.scaleUp!.stabilizationWindowSeconds", 0),
     ("spec.behavior.scaleUp", members(selectPolicy="Max", policies=Unset(_SCALE_UP))),
     ("spec.behavior.scaleDown!", members(selectPolicy="Max", policies=Unset([_PERCENT]))),
-)
+)  # fmt: skip
 
 
 _fill_autoscaler = filler(_AUTOSCALER)
@@ -269,10 +249,9 @@ _ROLES = (("roleRef.apiGroup", Unset(RBAC)), ("subjects[]", _subject))
 _CLAIM = (("spec!.volumeMode", "Filesystem"), ("status!.phase", "Pending"))
 _WEBHOOKS = (
     ("webhooks[]", members(failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)),
-    ("webhooks[]", members(namespaceSelector={}, objectSelector={})),
-    ("webhooks[].rules[].scope", "*"),
+    ("webhooks[]", members(namespaceSelector={}, objectSelector={})), ("webhooks[].rules[].scope", "*"),
     ("webhooks[].clientConfig.service.port", 443),
-)
+)  # fmt: skip
 _BY_KIND: dict[str, Table] = {
     "CSIDriver": (
         ("spec!", members(attachRequired=True, podInfoOnMount=False, storageCapacity=False)),
@@ -284,23 +263,19 @@ _BY_KIND: dict[str, Table] = {
     "CronJob": (
         ("spec!.concurrencyPolicy", Unset("Allow")),
         ("spec", members(suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)),
-        ("spec.jobTemplate!.metadata!", ()),
-        ("spec.jobTemplate.spec!", _TEMPLATE),
-        ("status!", ()),
+        ("spec.jobTemplate!.metadata!", ()), ("spec.jobTemplate.spec!", _TEMPLATE), ("status!", ()),
     ),
     "CustomResourceDefinition": (("", set_definition_defaults),),
     "DaemonSet": (
         ("metadata!.annotations!", lambda obj: obj.setdefault(TEMPLATE_GENERATION, "0")),
         ("spec!.revisionHistoryLimit", 10),
-        ("spec.updateStrategy!", _rolling(maxUnavailable=1, maxSurge=0)),
-        ("spec", _TEMPLATE),
+        ("spec.updateStrategy!", _rolling(maxUnavailable=1, maxSurge=0)), ("spec", _TEMPLATE),
         ("status!", members(currentNumberScheduled=0, numberMisscheduled=0)),
         ("status", members(desiredNumberScheduled=0, numberReady=0)),
     ),
     "Deployment": (
         ("spec!", members(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)),
-        ("spec.strategy!", _rolling(maxUnavailable="25%", maxSurge="25%")),
-        ("spec", _TEMPLATE),
+        ("spec.strategy!", _rolling(maxUnavailable="25%", maxSurge="25%")), ("spec", _TEMPLATE),
         ("status!", ()),
     ),
     "EndpointSlice": (*_PROTOCOL, ("ports[].name", "")),
@@ -315,9 +290,7 @@ _BY_KIND: dict[str, Table] = {
     "Job": (
         ("spec!", _job),
         ("spec", members(parallelism=1, suspend=False, manualSelector=False, completionMode="NonIndexed")),
-        ("spec", _TEMPLATE),
-        ("", _labelled_by_template),
-        ("status!", ()),
+        ("spec", _TEMPLATE), ("", _labelled_by_template), ("status!", ()),
     ),
     "LimitRange": (("spec.limits[]", _limit),),
     "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),
@@ -325,18 +298,13 @@ _BY_KIND: dict[str, Table] = {
     "NetworkPolicy": (("spec!", _policy_types), ("spec.ingress[]", _PROTOCOL), ("spec.egress[]", _PROTOCOL)),
     "Node": (("spec!", _either("podCIDR", "podCIDRs")), ("status!", _allocatable)),
     "PersistentVolume": (
-        *_CLAIM,
-        ("spec.persistentVolumeReclaimPolicy", Unset("Retain")),
-        ("spec.hostPath.type", ""),
+        *_CLAIM, ("spec.persistentVolumeReclaimPolicy", Unset("Retain")), ("spec.hostPath.type", ""),
     ),
     "PersistentVolumeClaim": _CLAIM,
     "Pod": (
-        ("spec!", _POD_SPEC),
-        ("spec.enableServiceLinks", True),
-        ("spec.initContainers[].resources", _requests),
-        ("spec.containers[].resources", _requests),
-        ("spec", _host_ports),
-        ("status!", _either("podIP", "podIPs", "ip")),
+        ("spec!", _POD_SPEC), ("spec.enableServiceLinks", True),
+        ("spec.initContainers[].resources", _requests), ("spec.containers[].resources", _requests),
+        ("spec", _host_ports), ("status!", _either("podIP", "podIPs", "ip")),
     ),
     "PodTemplate": _TEMPLATE,
     "PriorityClass": (("preemptionPolicy", "PreemptLowerPriority"),),
@@ -347,19 +315,14 @@ _BY_KIND: dict[str, Table] = {
     ),
     "ReplicaSet": (("spec!.replicas", 1), ("spec", _TEMPLATE), ("status!.replicas", 0)),
     "ReplicationController": (
-        ("spec!.replicas", 1),
-        ("spec.template", _TEMPLATE_PARTS),
-        ("", _selecting_by_template),
+        ("spec!.replicas", 1), ("spec.template", _TEMPLATE_PARTS), ("", _selecting_by_template),
         ("status!.replicas", 0),
     ),
     "RoleBinding": _ROLES,
     "Secret": (("type", Unset("Opaque")), ("", _secret)),
     "Service": (
-        ("spec!", members(type=Unset("ClusterIP"), sessionAffinity=Unset("None"))),
-        ("spec", _service),
-        ("spec", _PROTOCOL),
-        ("spec.ports[]", _target_port),
-        ("status!.loadBalancer!", ()),
+        ("spec!", members(type=Unset("ClusterIP"), sessionAffinity=Unset("None"))), ("spec", _service),
+        ("spec", _PROTOCOL), ("spec.ports[]", _target_port), ("status!.loadBalancer!", ()),
         ("", _ip_modes),
     ),
     "StatefulSet": (
@@ -367,15 +330,10 @@ _BY_KIND: dict[str, Table] = {
         ("spec.podManagementPolicy", Unset("OrderedReady")),
         ("spec.updateStrategy!", _rolling(partition=0)),
         ("spec.persistentVolumeClaimRetentionPolicy!.whenDeleted", Unset("Retain")),
-        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", Unset("Retain")),
-        ("spec", _TEMPLATE),
-        (
-            "spec.volumeClaimTemplates[]",
-            (("apiVersion", Unset("v1")), ("kind", Unset("PersistentVolumeClaim"))),
-        ),
-        ("spec.volumeClaimTemplates[]", _CLAIM),
-        ("status!", members(replicas=0, availableReplicas=0)),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", Unset("Retain")), ("spec", _TEMPLATE),
+        ("spec.volumeClaimTemplates[]", members(apiVersion=Unset("v1"), kind=Unset("PersistentVolumeClaim"))),
+        ("spec.volumeClaimTemplates[]", _CLAIM), ("status!", members(replicas=0, availableReplicas=0)),
     ),
     "StorageClass": members(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
     "ValidatingWebhookConfiguration": _WEBHOOKS,
-}
+}  # fmt: skip
