@@ -23,8 +23,7 @@ from typing import Any, TypeVar
 from benchmarks.pods import seeded, template
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import Codec, codec_for, fill
-from ktui.wire.encode import encode_object
-from ktui.wire.encode import forget
+from ktui.wire.encode import encode_object, forget
 from ktui.wire.scan import Scanner
 
 Item = TypeVar("Item")
