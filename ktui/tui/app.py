@@ -25,7 +25,7 @@ from ktui.tui.navigation.modes import OWN_FLOW
 from ktui.tui.navigation.navigator import Navigator
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.replay.actions import ReplayActions, watch_recording
-from ktui.tui.screen_bases.first_screen import FirstScreen
+from ktui.tui.screen_bases.first_screen import FirstScreen, opening
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class KtuiApp(ReplayActions):
 
     TITLE = "ktui"
     CSS_PATH = Path(__file__).with_name("base.tcss")  # absolute: AuditApp is in another folder
-    MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in (*ALL_MODES, OWN_FLOW)}
+    MODES: ClassVar[dict[str, Any]] = {mode.name: opening(mode) for mode in (*ALL_MODES, OWN_FLOW)}
     DEFAULT_MODE = ALL_MODES[0].name
     BINDINGS: ClassVar[list[BindingType]] = [*keys.APP, *keys.AFTER_A_JUMP]
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_palette}

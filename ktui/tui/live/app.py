@@ -14,6 +14,7 @@ from ktui.traces.receiver import OtlpReceiver
 from ktui.tui.app import KtuiApp
 from ktui.tui.keys import bindings as keys
 from ktui.tui.navigation.modes import LIVE_MODES, MODES
+from ktui.tui.screen_bases.first_screen import opening
 from ktui.tui.source import Report, TelemetrySource
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class LiveApp(KtuiApp, inherit_bindings=False):
     """The same screens and keys. All but the Lab and Versions show metrics; 7 is Flow control."""
 
-    MODES: ClassVar[dict[str, Any]] = {mode.name: mode.load() for mode in LIVE_MODES}
+    MODES: ClassVar[dict[str, Any]] = {mode.name: opening(mode) for mode in LIVE_MODES}
     BINDINGS: ClassVar[list[BindingType]] = keys.LIVE_APP
 
     @property
@@ -40,7 +41,7 @@ class TracesApp(LiveApp, inherit_bindings=False):
     """Requests, Watches and Versions show the single requests of the traces; other screens show metrics."""
 
     MODES: ClassVar[dict[str, Any]] = LiveApp.MODES | {
-        mode.name: mode.load() for mode in MODES if mode.name in _OWN
+        mode.name: opening(mode) for mode in MODES if mode.name in _OWN
     }
     BINDINGS = LiveApp.BINDINGS
 

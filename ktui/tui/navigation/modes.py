@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-
-from ktui.tui.compat import running_app
 
 
 class Mode(Struct, frozen=True):
@@ -22,20 +19,10 @@ class Mode(Struct, frozen=True):
     factory: str  # "folder:class": the class in that folder's screen.py
     aliases: tuple[str, ...] = ()
 
-    def load(self) -> Callable[[], Any]:
-        """Return a function that makes the screen; for an app without any, the one of its first frame."""
-
-        def make() -> Any:
-            folder, _, name = self.factory.partition(":")
-            return getattr(import_module(f"ktui.tui.{folder}.screen"), name)()
-
-        def make_or_first() -> Any:
-            from ktui.tui.screen_bases.first_screen import FirstScreen  # it imports this module
-
-            app = running_app()
-            return make() if app is None or app.screen_stack else FirstScreen(self.title, make)
-
-        return make_or_first
+    def make(self) -> Any:
+        """Import the module of the screen, and make the screen."""
+        folder, _, name = self.factory.partition(":")
+        return getattr(import_module(f"ktui.tui.{folder}.screen"), name)()
 
 
 MODES = (

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from textual import on
 from textual.app import ComposeResult
 from textual.events import Key, Paste
-from textual.screen import Screen
 
-from ktui.tui.compat import WholeScreen
+from ktui.tui.compat import WholeScreen, running_app
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.navigation.modes import Mode
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
@@ -26,10 +26,9 @@ class FirstScreen(WholeScreen):
 
     AUTO_FOCUS = ""
 
-    def __init__(self, title: str, make: Callable[[], Screen[None]]) -> None:
+    def __init__(self, mode: Mode) -> None:
         super().__init__()
-        self._title = title  # of the mode
-        self._make = make
+        self._mode = mode
         self._typed: list[Key | Paste] = []
 
     def compose(self) -> ComposeResult:
@@ -41,7 +40,7 @@ class FirstScreen(WholeScreen):
     def on_mount(self) -> None:
         app = cast(Dashboard, self.app)
         self.query_one(HeaderBar).show_state(
-            app.state, app.link, app.paused, app.intake.sign(), (self._title,)
+            app.state, app.link, app.paused, app.intake.sign(), (self._mode.title,)
         )
         self.query_one(Banner).show_link(app.state, app.link, app.story_text)
 
@@ -60,6 +59,16 @@ class FirstScreen(WholeScreen):
 
     async def _open_next(self) -> None:
         app = self.app
-        await self.replace_by(self._make())
+        await self.replace_by(self._mode.make())
         for event in self._typed:
             app.post_message(event)
+
+
+def opening(mode: Mode) -> Callable[[], Any]:
+    """Return a function that makes the mode's screen; for an app that has none yet, a FirstScreen."""
+
+    def make() -> Any:
+        app = running_app()
+        return mode.make() if app is None or app.screen_stack else FirstScreen(mode)
+
+    return make
