@@ -64,7 +64,7 @@ def check(args: argparse.Namespace) -> int:
 def _check_snapshot(name: str) -> int:
     """Return OK, or print an error if the file cannot be read or does not begin as a snapshot."""
 
-    from ktui.etcd.errors import SnapshotError
+    from ktui.etcd.errors import SnapshotError  # start-up time
     from ktui.etcd.snapshot import check as check_snapshot
 
     try:
@@ -151,7 +151,7 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
 
 def _recorded_traces(name: str) -> tuple[bool, bool]:
     """Return whether a recording has requests of traces, and whether it has these alone."""
-    from ktui.traces import SCHEME
+    from ktui.traces import SCHEME  # start-up time
 
     first = _first_event(name)
     urls = first.endpoints if isinstance(first, ServerInfo) else []
@@ -255,7 +255,7 @@ def _recorder(args: argparse.Namespace) -> Recorder | None:
     if not args.record or args.replay:
         return None
 
-    from ktui.core.recordings.recorder import Recorder
+    from ktui.core.recordings.recorder import Recorder  # start-up time
 
     return Recorder(Path(args.record))
 
@@ -279,8 +279,7 @@ def _recording(name: str) -> Path:
 
 def _first_event(name: str) -> AnyEvent | None:
     """Return the first event of a recording; None if there is none."""
-
-    from ktui.core.recordings.segments import check_beginning
+    from ktui.core.recordings.segments import check_beginning  # start-up time
 
     path = Path(name)
     return check_beginning(path) if path.is_file() or path.is_dir() else None

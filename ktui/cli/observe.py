@@ -158,7 +158,6 @@ def _received(receiver: OtlpReceiver, seconds: float) -> list[TracedRequest]:
 
 def _report(requests: list[TracedRequest], top: int) -> Report:
     """Return the report of `ktui audit` about requests, under the newest rules."""
-
     from ktui.audit.build import Wish  # start-up time
     from ktui.audit.tally import Tally
 
