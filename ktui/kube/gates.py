@@ -102,3 +102,9 @@ def default_of(gate: str, minor: int) -> bool:
     """Return whether the feature is on in `minor` if the gate is not set."""
     phase = phase_of(gate, minor)
     return phase is not None and phase.default
+
+
+def minor_of(version: str) -> int:
+    """Return the minor of `1.36`, known to ktui or not; 0 for another text."""
+    minor = version.partition(".")[2]
+    return int(minor) if minor.isdecimal() else 0

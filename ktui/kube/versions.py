@@ -88,12 +88,6 @@ def parse_version(text: str) -> tuple[int, int | None]:
     )
 
 
-def minor_of(version: str) -> int:
-    """Return the minor of `1.36`, known to ktui or not; 0 for another text."""
-    minor = version.partition(".")[2]
-    return int(minor) if minor.isdecimal() else 0
-
-
 def parse_gates(text: str) -> dict[str, bool]:
     """Parse `A=true,B=false` as kube-apiserver's --feature-gates does; raise BehaviourError otherwise."""
     gates: dict[str, bool] = {}

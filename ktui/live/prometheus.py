@@ -23,7 +23,7 @@ from ktui.client.metrics_page import Sample
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
 from ktui.documents.limits import DocumentError, decode_json
-from ktui.kube.versions import minor_of
+from ktui.kube.gates import minor_of
 from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.page_figures import ScrapePage, page_of
 from ktui.live.replica_pool import Load

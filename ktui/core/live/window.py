@@ -22,7 +22,7 @@ from ktui.contract.events.live import (
     ResourceScrape,
 )
 from ktui.core.live.client_reads import ClientReads, ReadCounters
-from ktui.kube.versions import minor_of
+from ktui.kube.gates import minor_of
 
 KEPT_SECONDS = 120.0  # of scrapes, and the first one: rates look back a minute
 
