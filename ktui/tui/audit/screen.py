@@ -8,12 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 
 from ktui.audit.build import Wish
@@ -43,7 +42,6 @@ from ktui.tui.audit.versions_view import VersionLine, VersionsView
 from ktui.tui.audit.views import AuditRules, GroupsView, GroupView
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
@@ -83,12 +81,8 @@ WITHOUT, WITH = ("reading", "failed"), ("groups", "group", "versions", "slow")  
 _TITLES = {"versions": "all versions", "slow": "slow in etcd"}
 
 
-class AuditScreen(ModeScreen):
+class AuditScreen(ModeScreen, mode="audit"):
     """The groups by cost; enter opens one, `v` and `t` show all versions and etcd's slow requests."""
-
-    MODE: ClassVar[str] = "audit"
-    CSS_PATH = "audit.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["audit"]
 
     def __init__(self, reading: Reading, wish: Wish, *, over: bool = False) -> None:
         super().__init__()

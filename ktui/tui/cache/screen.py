@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import msgspec
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 
 from ktui.client.connection import ClientError
@@ -20,7 +19,6 @@ from ktui.tui.cache.cache_columns import CACHES, CacheLine, CacheLines, is_loadi
 from ktui.tui.cache.cache_description import about, readers_content
 from ktui.tui.cache.contents import InsideView
 from ktui.tui.cache.rv_progress import RvProgressPanel
-from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import headline
 from ktui.tui.screen_bases.server_screen import ServerScreen
@@ -71,12 +69,8 @@ class CacheDetail(Horizontal):
         self._readers.show(partial(readers_content, ranks, state, resource), stamp)
 
 
-class CacheScreen(ServerScreen):
+class CacheScreen(ServerScreen, mode="cache"):
     """One row per resource; enter opens a cache, escape leaves it."""
-
-    MODE = "cache"
-    CSS_PATH = "cache.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["cache"]
 
     def __init__(self) -> None:
         super().__init__()

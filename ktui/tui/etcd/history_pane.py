@@ -148,14 +148,13 @@ REVISIONS = 200
 class HistoryPane(ServerPane):
     """`past` has the revisions shown; None while the pane is closed."""
 
+    @dataclass
     class Compared(Message):
         """Two revisions have been compared; `before` is None if the key did not exist before."""
 
-        def __init__(self, before: KeyDetail | None, after: KeyDetail, change: Difference) -> None:
-            super().__init__()
-            self.before = before
-            self.after = after
-            self.change = change
+        before: KeyDetail | None
+        after: KeyDetail
+        change: Difference
 
     class Entered(Message):
         """Enter was pressed on a revision."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from textual import on, work
@@ -86,12 +87,11 @@ TOP = 2_000  # keys per response when the server sorts
 class KeysPane(ServerPane):
     """`list` has the keys read so far; `wanted` is the key to put the cursor on, "" for none."""
 
+    @dataclass
     class Rested(Message):
         """The cursor has stopped on a key."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     class Entered(Message):
         """Enter was pressed on a key."""

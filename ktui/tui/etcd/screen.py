@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
@@ -25,7 +24,6 @@ from ktui.tui.etcd.history_pane import HistoryPane
 from ktui.tui.etcd.keys_pane import KeysPane
 from ktui.tui.etcd.tree_pane import ROOT, TreePane
 from ktui.tui.etcd.value_pane import ValueView
-from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerPane, ServerScreen
 from ktui.tui.widgets.line_view import LineView
@@ -82,12 +80,8 @@ def _home(state: State) -> str:
     return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT
 
 
-class EtcdScreen(ServerScreen):
+class EtcdScreen(ServerScreen, mode="etcd"):
     """Reads only what is shown, a page at a time."""
-
-    MODE = "etcd"
-    CSS_PATH = "etcd.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["etcd"]
 
     def __init__(self) -> None:
         super().__init__()

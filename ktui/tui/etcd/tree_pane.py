@@ -62,7 +62,7 @@ class PrefixTree:
         self._children: dict[str, list[PrefixChild]] = {}
         self._read_at: dict[str, int] = {}  # prefix → revision at which its children were read
         self._stale: set[str] = set()  # prefixes to read again; until then their old children are shown
-        self._open: set[str] = set()
+        self.opened: set[str] = set()
         self._reading: set[str] = set()
         self._problems: dict[str, str] = {}
         self._rows: dict[str, TreeRow] = {}
@@ -73,7 +73,7 @@ class PrefixTree:
 
     def begin(self, prefix: str) -> bool:
         """Open a prefix. Return True if its children must be read first."""
-        self._open.add(prefix)
+        self.opened.add(prefix)
         self._problems.pop(prefix, None)
         if prefix in self._reading or (prefix in self._children and prefix not in self._stale):
             return False
@@ -88,14 +88,11 @@ class PrefixTree:
 
     def fail(self, prefix: str, problem: str) -> None:
         self._reading.discard(prefix)
-        self._open.discard(prefix)
+        self.opened.discard(prefix)
         self._problems[prefix] = problem
 
     def close(self, prefix: str) -> None:
-        self._open.discard(prefix)
-
-    def is_open(self, prefix: str) -> bool:
-        return prefix in self._open
+        self.opened.discard(prefix)
 
     def parent_of(self, prefix: str) -> str | None:
         """Return the prefix that `prefix` is a child of; None at the top."""
@@ -113,12 +110,8 @@ class PrefixTree:
     @property
     def revision(self) -> int:
         """The oldest revision of any visible branch; 0 if none has been read."""
-        shown = {self.root, *self._open}
+        shown = {self.root, *self.opened}
         return min((at for prefix, at in self._read_at.items() if prefix in shown), default=0)
-
-    @property
-    def open_prefixes(self) -> list[str]:
-        return sorted(self._open)
 
     def rows(self) -> list[TreeRow]:
         """Return the visible rows in order; unchanged rows are the same objects as before."""
@@ -140,7 +133,7 @@ class PrefixTree:
             child,
             label=child.label(parent),
             depth=depth,
-            open=prefix in self._open and prefix in self._children,
+            open=prefix in self.opened and prefix in self._children,
             reading=prefix in self._reading,
             problem=self._problems.get(prefix, ""),
         )
@@ -173,12 +166,11 @@ PREFIXES: tuple[Column[TreeRow], ...] = (
 class TreePane(ServerPane):
     """`branches` has what was read; while `detached`, the keys shown are not those under the cursor."""
 
+    @dataclass
     class Rested(Message):
         """The cursor has stopped on a prefix."""
 
-        def __init__(self, prefix: str) -> None:
-            super().__init__()
-            self.prefix = prefix
+        prefix: str
 
     class Entered(Message):
         """Enter was pressed on a prefix without inner prefixes."""
@@ -236,7 +228,7 @@ class TreePane(ServerPane):
             self.open(item)
 
     def read_again(self) -> None:
-        reopen = self.branches.open_prefixes
+        reopen = sorted(self.branches.opened)
         self.branches.mark_stale()
         for prefix in reopen or [self.branches.root]:
             self.open(prefix)
@@ -261,7 +253,7 @@ class TreePane(ServerPane):
         row: TreeRow = event.row
         if row.child.leaf:
             self.post_message(self.Entered())
-        elif self.branches.is_open(row.prefix):
+        elif row.prefix in self.branches.opened:
             self.close(row)
         else:
             self.open(row.prefix)

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.events import Resize
 from textual.widgets import Input
 
@@ -35,7 +34,6 @@ from ktui.core.references import CompareRef, Read, Reference, Selection
 from ktui.core.state import State
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen
-from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import LabActions, check_consistency
 from ktui.tui.lab.context import LabContext, TargetDialog, connect, judged_by_traces
@@ -52,13 +50,10 @@ if TYPE_CHECKING:
 NOT_COMPARED = "the Lab compares LISTs, and WATCHes that begin with all objects"
 
 
-class LabScreen(ServerScreen):
+class LabScreen(ServerScreen, mode="lab"):
     """The form, its prediction, and the results."""
 
-    MODE = "lab"
-    CSS_PATH = "lab.tcss"
     AUTO_FOCUS = "#results"  # not the form, in which keys would be typed
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["lab"]
 
     def __init__(self) -> None:
         super().__init__()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Click
 from textual.widget import Widget
@@ -22,7 +21,6 @@ from ktui.core.references import Place, PrefixRef, Reference, RequestRef, Resour
 from ktui.core.request_view import request_object, shown_requests
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.chart import ChartStrip
-from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.overview.holdings import CacheSummary, Holdings
 from ktui.tui.requests.ranking_columns import TOP, RankedRemedy, most_expensive_content
@@ -120,17 +118,14 @@ def _is_list(row: RequestRow | None) -> bool:
     return row is not None and row.started.verb == "LIST"
 
 
-class OverviewScreen(ModeScreen):
+class OverviewScreen(ModeScreen, mode="overview"):
     """Prefixes, caches and their progress on the left; live requests and their reasons on the right.
 
     Over an etcd that ktui did not start, while its server has had no request, the screen opens on
     what is stored there and what LISTs of it would cost. `v` switches between the two.
     """
 
-    MODE: ClassVar[str] = "overview"
-    CSS_PATH = "overview.tcss"
     AUTO_FOCUS = "#requests"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["overview"]
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLine, shape_text
 from ktui.core.references import Crumb, Part, Place, Reference, RequestRef, Selection, selection_of
 from ktui.core.request_view import request_object
 from ktui.core.state import State
-from ktui.tui.keys import bindings as keys
 from ktui.tui.requests.log import LogView
 from ktui.tui.requests.ranking import TopView
 from ktui.tui.requests.ranking_columns import TOP
@@ -36,13 +34,10 @@ def _group_named(name: str, state: State) -> GroupKey | None:
     return next((key for key in keys if _name_of(key) == name), None)
 
 
-class RequestsScreen(ModeScreen):
+class RequestsScreen(ModeScreen, mode="requests"):
     """Two views: the log with the selected request below, or the ranking."""
 
-    MODE: ClassVar[str] = "requests"
-    CSS_PATH = "requests.tcss"
     AUTO_FOCUS = "#log"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["requests"]
 
     def __init__(self) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from ktui.core.references import Crumb, Place, Reference, Selection
 from ktui.core.state import State
 from ktui.tui.compat import WholeScreen
+from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_of
 from ktui.tui.navigation.modes import find_mode
 from ktui.tui.prompt.prompt import Prompt, Suggestions
@@ -56,6 +57,13 @@ class ModeScreen(TableScreen):
     """
 
     MODE: ClassVar[str] = ""
+
+    def __init_subclass__(cls, *, mode: str = "", **more: bool) -> None:
+        """`mode` names the mode, its style sheet and its keys."""
+        if mode:
+            cls.MODE, cls.CSS_PATH, cls.BINDINGS = mode, f"{mode}.tcss", keys.SCOPES[mode]
+        super().__init_subclass__(**more)
+
     HORIZONTAL_BREAKPOINTS = WIDTHS
     VERTICAL_BREAKPOINTS = HEIGHTS
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from ktui.core.references import EXAMPLE, Crumb, Part, Place, Read, Reference, Selection, read_selection
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
-from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
@@ -32,13 +30,10 @@ GROUPED = Part("grouped")
 HINT = "PATH?QUERY, watch PATH, a resource"
 
 
-class VersionsScreen(ModeScreen):
+class VersionsScreen(ModeScreen, mode="versions"):
     """One row per version; enter groups equal ones, which leaves more room to the decision trace."""
 
-    MODE: ClassVar[str] = "versions"
-    CSS_PATH = "versions.tcss"
     AUTO_FOCUS = "#versions"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["versions"]
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 
@@ -27,7 +26,6 @@ from ktui.core.references import (
 from ktui.core.request_view import short_resource
 from ktui.core.state import CLOSED_WATCHERS, State, WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
-from ktui.tui.keys import bindings as keys
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
@@ -147,13 +145,10 @@ def _title(watches: Sequence[WatchLine]) -> Content:
     return Content(" · ".join(words))
 
 
-class WatchesScreen(ModeScreen):
+class WatchesScreen(ModeScreen, mode="watches"):
     """The table of watchers; below, the selected one and the newest event of its resource."""
 
-    MODE: ClassVar[str] = "watches"
-    CSS_PATH = "watches.tcss"
     AUTO_FOCUS = "#watches"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["watches"]
 
     def __init__(self) -> None:
         super().__init__()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.events import DescendantFocus
 
 from ktui.client.connection import ClientError, ServerConnection
@@ -16,7 +15,6 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import KINDS, Fault
 from ktui.core.state import State
 from ktui.tui.charts.chart import symbols_of
-from ktui.tui.keys import bindings as keys
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
@@ -45,16 +43,13 @@ COMPARE_SECONDS = 80.0  # eight turns
 KEPT_RUNS = 10
 
 
-class WorkloadsScreen(ServerScreen):
+class WorkloadsScreen(ServerScreen, mode="workloads"):
     """On the left the workloads and the selected one's knobs, on the right its run.
 
     A run is a process of its own, whose output the dashboard reads.
     """
 
-    MODE: ClassVar[str] = "workloads"
-    CSS_PATH = "workloads.tcss"
     AUTO_FOCUS = "#workloads"
-    BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["workloads"]
 
     def __init__(self) -> None:
         super().__init__()
