@@ -55,6 +55,7 @@ class LogScreen(TableScreen):
         log.styles.border = ("round", "grey")
         yield log
         yield Suggestions()
+        yield Suggestions()
         yield Prompt()
 
 
@@ -67,6 +68,7 @@ class OtherScreen(TableScreen):
         with box:
             yield VTable((CLIENT, ID), key=lambda row: row.id, share=True, id="clients")
         yield VTable((CLIENT,), key=lambda row: row.id, id="apart")
+        yield Suggestions()
         yield Prompt()
 
 

@@ -32,7 +32,7 @@ def request_content(group: GroupReport, report: Report, width: int, height: int)
     drawn.append(_costs(group, report, width))
     if busy := busy_ms(group):
         text = f"{long_milliseconds(busy)} of the apiserver's time in all (count × latency)"
-        drawn.append(line((text, "$ink-muted")).truncate(width, ellipsis=True))
+        drawn.append(line((text, "$ink-muted")))
     return lines(drawn[:height])
 
 
@@ -51,7 +51,7 @@ def _costs(group: GroupReport, report: Report, width: int) -> Content:
         why = "object counts and sizes unknown: --sizes FILE or --attach URL" if not report.sizes_from else (
             f"{report.sizes_from} holds no {group.resource}"
         )  # fmt: skip
-        return line((f"cost not estimated ({why})", "$ink-muted")).truncate(width, ellipsis=True)
+        return line((f"cost not estimated ({why})", "$ink-muted"))
     read = (
         f"~{long_bytes(estimated.etcd_bytes)} read from etcd (~{long_bytes(estimated.etcd_bytes_each)} each)"
     )
@@ -121,7 +121,7 @@ def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
 def latency_content(group: GroupReport, width: int, height: int) -> Content:
     """Return the group's latency: a bar for each power of two with the percentiles in it; then its errors."""
     took = told_latency(group)
-    errors = _errors(group, width)
+    errors = _errors(group)
     if took is None:
         why = (
             "the log has no time until the initial events"
@@ -134,7 +134,7 @@ def latency_content(group: GroupReport, width: int, height: int) -> Content:
         ("p50 ", "$ink-muted"), long_milliseconds(took.p50), ("  p95 ", "$ink-muted"),
         (long_milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
         long_milliseconds(took.p99), ("  max ", "$ink-muted"), long_milliseconds(took.max),
-    ).truncate(width, ellipsis=True)  # fmt: skip
+    )  # fmt: skip
     room = height - len(head) - len(errors) - 1
     return lines([*head, total, *_histogram(took, width, room), *errors][:height])
 
@@ -162,13 +162,13 @@ def _histogram(took: Latency, width: int, height: int) -> list[Content]:
                 (TRACK * (track - len(filled)), "$line"),
                 (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
                 ("  " + " ".join(marks), "$accent"),
-            ).truncate(width, ellipsis=True)
+            )
         )
         below = bound
     return drawn
 
 
-def _errors(group: GroupReport, width: int) -> list[Content]:
+def _errors(group: GroupReport) -> list[Content]:
     if not group.errors:
         return [line(("no errors", "$ink-muted"))]
     runs: list[tuple[str, str]] = [("errors  ", "$ink-muted")]
@@ -177,7 +177,7 @@ def _errors(group: GroupReport, width: int) -> list[Content]:
             (code, "bold $route-error"),
             (f" ×{integer(count)} ({percent(count / group.count)})  ", "$foreground"),
         ]
-    return [line(*runs).truncate(width, ellipsis=True)]
+    return [line(*runs)]
 
 
 def instead_content(group: GroupReport, width: int, height: int) -> Content:
@@ -203,7 +203,7 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
 def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
     if not slow:
         why = "none of etcd's slow reads has this range" if known else "the files hold no log of etcd"
-        return line((why, "$ink-muted")).truncate(width, ellipsis=True)
+        return line((why, "$ink-muted"))
     drawn: list[Content] = []
     for read in slow:
         drawn += slow_lines(read, width)
@@ -218,7 +218,7 @@ def slow_lines(read: SlowReport, width: int) -> list[Content]:
     parts = [took, phrases.source(read), *([f"at most {', '.join(most)}"] if most else [])]
     head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (phrases.slow_range(read), "$foreground"))
     return [
-        head.truncate(width, ellipsis=True),
+        head,
         parts_that_fit(parts, width, indent=" " * INDENT),
     ]
 
@@ -232,6 +232,6 @@ def about_content(line_: GroupReport | None, report: Report, width: int, height:
         drawn += strip_lines(line_, report.kube_version, width)
     for cheaper in line_.cheaper[:1]:
         path = line("  ", ("instead  ", "bold $success"), (unquote(cheaper.path), "$foreground"))
-        drawn.append(path.truncate(width, ellipsis=True))
-        drawn.append(line("           ", (cheaper.why, "$ink-muted")).truncate(width, ellipsis=True))
+        drawn.append(path)
+        drawn.append(line("           ", (cheaper.why, "$ink-muted")))
     return lines(drawn[:height])

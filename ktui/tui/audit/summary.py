@@ -115,14 +115,14 @@ def summary_content(report: Report, partly: bool, width: int, height: int) -> Co
     """Return the sentence first; what does not fit is in the dialog that `i` opens."""
     texts = textwrap.wrap(safe(report.summary), width) or [""]
     drawn = [line((text, "bold $ink-strong")) for text in texts[:2]]
-    warned = _warnings(report, partly, width)
-    drawn += [line((safe(text), "$foreground")).truncate(width, ellipsis=True) for text in report.live]
+    warned = _warnings(report, partly)
+    drawn += [line((safe(text), "$foreground")) for text in report.live]
     drawn += _shares(report, width)
     drawn.append(_counted(report, width))
     if report.traced is not None:
-        drawn.append(line((phrases.traced(report.traced), "$ink-muted")).truncate(width, ellipsis=True))
+        drawn.append(line((phrases.traced(report.traced), "$ink-muted")))
     if report.observed is not None and report.observed.agree + report.observed.differ:
-        drawn.append(line((phrases.observed(report.observed), "$ink-muted")).truncate(width, ellipsis=True))
+        drawn.append(line((phrases.observed(report.observed), "$ink-muted")))
     room = max(0, height - len(drawn))
     return lines([*drawn, *warned[:room]][:height])
 
@@ -149,7 +149,7 @@ def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: flo
         (label.ljust(_LABEL + 1), "$ink-muted"),
         *stacked(parts, track),
         (text, "$foreground"),
-    ).truncate(width, ellipsis=True)
+    )
 
 
 def _counted(report: Report, width: int) -> Content:
@@ -168,18 +168,16 @@ def _counted(report: Report, width: int) -> Content:
     return parts_that_fit(parts, width)
 
 
-def _warnings(report: Report, partly: bool, width: int) -> list[Content]:
+def _warnings(report: Report, partly: bool) -> list[Content]:
     found = ["reading was stopped: this covers what was read until then"] if partly else []
     found += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
-    drawn = [line(("! ", "bold $warning"), text).truncate(width, ellipsis=True) for text in found]
+    drawn = [line(("! ", "bold $warning"), text) for text in found]
     if report.malformed:
         drawn.append(line(("malformed, for example", "$ink-muted")))
     for bad in report.malformed:
         where = f"{bad.file.rpartition('/')[2]}:{bad.line} "
-        drawn.append(
-            line(("  ", ""), (where, "$ink-muted"), (f"{bad.why}  ", "$foreground"), (bad.text, "$ink-faint"))
-            .truncate(width, ellipsis=True)
-        )  # fmt: skip
+        why = (f"{bad.why}  ", "$foreground")
+        drawn.append(line("  ", (where, "$ink-muted"), why, (bad.text, "$ink-faint")))
     return drawn
 
 
@@ -193,7 +191,7 @@ def reading_content(progress: Progress, making: bool, width: int, height: int) -
         .truncate(room, ellipsis=True),
         line(""),
         _track(progress, making, room),
-        _speed(progress, making, room),
+        _speed(progress, making),
         line(""),
         line(
             (integer(progress.lines), "$foreground"), (" lines   ", "$ink-muted"),
@@ -214,14 +212,14 @@ def _track(progress: Progress, making: bool, width: int) -> Content:
     return line((done, "$primary"), (TRACK * (width - len(done)), "$ink-faint"))
 
 
-def _speed(progress: Progress, making: bool, width: int) -> Content:
+def _speed(progress: Progress, making: bool) -> Content:
     of = f" of {long_bytes(progress.total)}" if progress.total else ""
     parts = [f"{long_bytes(progress.taken)}{of}", f"{long_bytes(progress.per_second)}/s"]
     if progress.total:
         parts.insert(0, percent(min(1.0, progress.taken / progress.total)))
     if progress.left is not None and not making:
         parts.append(f"{duration(progress.left)} left")
-    return line((" · ".join(parts), "$ink-muted")).truncate(width, ellipsis=True)
+    return line((" · ".join(parts), "$ink-muted"))
 
 
 def problem_content(title: str, problem: str, width: int, height: int) -> Content:

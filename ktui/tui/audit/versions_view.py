@@ -238,13 +238,11 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     moved = moved_between(report, than.version, row.version)
     if not moved:
         text = f"nothing: every LIST is served as in {than.version}{_bytes_words(row, than)}"
-        return line((text, "$ink-muted")).truncate(width, ellipsis=True)
+        return line((text, "$ink-muted"))
     drawn = wrapped(_summary(row, than, moved), width, "bold $ink-strong")
     if gates := gates_of(moved, than.version, row.version, report):
         text = ", ".join(gates)
-        drawn.append(
-            line(("because of ", "$ink-muted"), (text, "$foreground")).truncate(width, ellipsis=True)
-        )
+        drawn.append(line(("because of ", "$ink-muted"), (text, "$foreground")))
     room = height - len(drawn)
     shown = moved if len(moved) <= room else moved[: max(0, room - 1)]
     drawn += [_moved(each, width) for each in shown]
@@ -278,7 +276,7 @@ def _moved(each: Moved, width: int) -> Content:
         (f" {integer(each.group.count):>9} × ", "$ink-muted"),
         (pad(each.group.client or "(no user agent)", min(28, width // 3)), "$foreground"), ("  ", ""),
         *shape_runs(each.group),
-    ).truncate(width, ellipsis=True)  # fmt: skip
+    )  # fmt: skip
 
 
 class VersionsView(Vertical):

@@ -195,7 +195,7 @@ def readers_content(
     watchers = [row for row in state.watchers.values() if row.resource == resource]
     if not rows and not watchers:
         return line(("no reads since ktui connected", "$ink-muted"))
-    below = [_watched_by(watchers, width)] if watchers else []
+    below = [_watched_by(watchers)] if watchers else []
     room = height - len(below) - 1
     asked, size = pad("count", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
     head = line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
@@ -216,13 +216,11 @@ def _row(row: RankLine, width: int) -> Content:
             (integer(row.count).rjust(_ASKED), "$foreground"),
             (processed, "$ink-strong" if size else "$ink-faint"),
         ),
-    ).truncate(width, ellipsis=True)
+    )
 
 
-def _watched_by(watchers: Sequence[WatcherRow], width: int) -> Content:
+def _watched_by(watchers: Sequence[WatcherRow]) -> Content:
     """Return `watched by kubelet ×60, kube-scheduler`, the most frequent first."""
     clients = Counter(row.opened.client for row in watchers).most_common()
     words = [f"{client} ×{integer(count)}" if count > 1 else client for client, count in clients]
-    return line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground")).truncate(
-        width, ellipsis=True
-    )
+    return line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground"))

@@ -60,10 +60,6 @@ class ChoiceField(Widget, can_focus=True):
     class Changed(Message):
         """The value has changed."""
 
-        def __init__(self, field: ChoiceField) -> None:
-            super().__init__()
-            self.field = field
-
     def __init__(self, choices: Sequence[str], *, hint: str = "", name: str | None = None) -> None:
         super().__init__(name=name)
         self.choices = tuple(choices)
@@ -77,7 +73,7 @@ class ChoiceField(Widget, can_focus=True):
         """Enter was pressed on a choice."""
 
     def watch_value(self) -> None:
-        self.post_message(self.Changed(self))
+        self.post_message(self.Changed())
 
     def action_submit(self) -> None:
         self.post_message(self.Submitted())

@@ -42,7 +42,7 @@ def prediction_content(prediction: LabPrediction, width: int, height: int) -> Co
     above = _verdict(prediction, explanation, width, most=2 if tight else height)
     if prediction.problem is None:
         above.append(_guarantees(prediction, explanation, width))
-    above.append(versions_line(prediction.versions, width))
+    above.append(versions_line(prediction.versions))
     left = max(1, height - len(above) - 1) if tight else height
     warnings = _warnings(explanation, width, left)
     above += [*warnings, *_cheaper(explanation, width, min(2, left - len(warnings)))]

@@ -32,7 +32,7 @@ _PHASES = ("seats", "queue", "wait", "etcd", "decode", "filter", "encode", "send
 
 def detail_content(result: LabResult, width: int, height: int) -> Content:
     """Return a result's route, cost, and whether these were predicted, as far as they fit."""
-    drawn = [_verdict(result, width)]
+    drawn = [_verdict(result)]
     measured = result.measured
     if result.trial is not None:
         drawn += _trial(result.trial, result.baseline, width)
@@ -41,7 +41,7 @@ def detail_content(result: LabResult, width: int, height: int) -> Content:
         drawn += [line(("! ", "bold $warning"), (text, "$ink-muted")) for text in measured.remarks]
         facts = [_objects(measured), _bytes(measured), _phases(measured), _memory(measured.memory)]
         drawn += [parts_that_fit(parts, width, "$ink-strong", indent="  ") for parts in facts if parts]
-    drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")).truncate(width, ellipsis=True))
+    drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")))
     return lines(drawn[:height])
 
 
@@ -53,7 +53,7 @@ def note(result: LabResult) -> str:
     return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in known)
 
 
-def _verdict(result: LabResult, width: int) -> Content:
+def _verdict(result: LabResult) -> Content:
     badge, aside = badge_of_result(result), ""
     if not result.ok:
         status = f"{result.status} " if result.status else ""
@@ -62,8 +62,7 @@ def _verdict(result: LabResult, width: int) -> Content:
         text = badge_of_route(result.route).word if result.route else badge.word
         reason = result.measured.reason if result.measured is not None else ""
         aside = f": {reason}" if reason else ""
-    verdict = line((f"{badge.letter} ", badge.style), (text, badge.style), (aside, "$foreground"))
-    return verdict.truncate(width, ellipsis=True)
+    return line((f"{badge.letter} ", badge.style), (text, badge.style), (aside, "$foreground"))
 
 
 def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from msgspec import Struct
@@ -84,18 +85,13 @@ class Suggestions(Widget):
         longest = max((cell_len(item.text) for item in self.shown), default=0)
         room = max(_TEXT, min(longest, width - _MARGIN - _ABOUT))
         return lines(
-            self._line(item, room, at == self.at).truncate(width, ellipsis=True)
+            line(
+                ("▸ " if at == self.at else "  ", "$accent"),
+                (pad(item.text, room), "bold reverse $ink-strong" if at == self.at else "$ink-strong"),
+                (" " * _MARGIN, ""),
+                (item.about, "$ink-muted"),
+            )
             for at, item in enumerate(self.shown)
-        )
-
-    def _line(self, item: Suggestion, room: int, chosen: bool) -> Content:
-        state = "bold reverse " if chosen else ""
-        mark = "▸ " if chosen else "  "
-        return line(
-            (mark, "$accent"),
-            (pad(item.text, room), f"{state}$ink-strong"),
-            (" " * _MARGIN, ""),
-            (item.about, "$ink-muted"),
         )
 
     def on_click(self, event: events.Click) -> None:
@@ -109,15 +105,12 @@ class Help(Protocol):
 
     def completion(self, text: str) -> str:
         """Return the completed line, "" without a completion."""
-        ...
 
     def hint(self, text: str) -> str:
         """Return in a few words what can follow."""
-        ...
 
     def popup(self) -> None:
         """Explain the syntax in a dialog (F1, or `?` in an empty line)."""
-        ...
 
 
 class Completing(Suggester):
@@ -196,12 +189,11 @@ class Prompt(Horizontal):
     """
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["prompt"]
 
+    @dataclass
     class Closed(Message):
         """The line has been closed; `kept` is False when it was dismissed."""
 
-        def __init__(self, kept: bool) -> None:
-            super().__init__()
-            self.kept = kept
+        kept: bool
 
     def __init__(self) -> None:
         super().__init__()
@@ -292,21 +284,20 @@ class Prompt(Horizontal):
     # Suggestions.
 
     @property
-    def suggestions(self) -> Suggestions | None:
-        """The list above the line; None on a screen without one."""
-        return next(iter(self.screen.query(Suggestions)), None)
+    def suggestions(self) -> Suggestions:
+        """The list above the line."""
+        return self.screen.query_one(Suggestions)
 
     def _suggest_for(self, text: str) -> None:
-        if (listed := self.suggestions) is not None:
-            listed.offer(self._suggest(text) if self._suggest is not None else ())
+        self.suggestions.offer(self._suggest(text) if self._suggest is not None else ())
 
     def action_complete(self, step: int) -> None:
         """Insert the next suggestion (`step` -1: the previous one)."""
-        listed = self.suggestions
-        if listed is None or not listed.shown:
+        item = self.suggestions.choose(step)
+        if item is None:
             self.query_one(Input).action_cursor_right()
-        elif (item := listed.choose(step)) is not None:
-            self._insert(item, complete=len(listed.shown) == 1)
+        else:
+            self._insert(item, complete=len(self.suggestions.shown) == 1)
 
     def _insert(self, item: Suggestion, *, complete: bool) -> None:
         """Replace the line by a suggestion; unless `complete`, the list stays for further choices."""
@@ -325,12 +316,6 @@ class Prompt(Horizontal):
         field.cursor_position = len(text)
         self._show_hint("", text)
 
-    def _arrows_choose(self) -> bool:
-        """Return True if up and down choose a suggestion: with typed text, and while not in the history."""
-        listed = self.suggestions
-        browsing = self._history is not None and self._history.browsing
-        return listed is not None and bool(listed.shown and self.query_one(Input).value) and not browsing
-
     def pick(self, suggestion: Suggestion) -> None:
         """Insert a clicked suggestion, and enter the line if it is complete."""
         self._insert(suggestion, complete=suggestion.more)
@@ -340,7 +325,8 @@ class Prompt(Horizontal):
     def action_browse(self, step: int) -> None:
         """Go to the suggestion above (-1) or below (1), or to an earlier or later line of the history."""
         field = self.query_one(Input)
-        if self._arrows_choose():
+        browsing = self._history is not None and self._history.browsing
+        if self.suggestions.shown and field.value and not browsing:
             self.action_complete(step)
         elif self._history is not None and (text := self._history.browse(field.value, -step)) is not None:
             field.value = text
@@ -352,18 +338,14 @@ class Prompt(Horizontal):
 
     def refresh_hint(self) -> None:
         """Update the hint after a change of what it depends on."""
-        if not self.is_open:
-            return
-        text = self.query_one(Input).value
-        if not self.query_one(LineField).is_problem:
-            self._show_hint("", text)
+        if self.is_open and not (field := self.query_one(LineField)).is_problem:
+            self._show_hint("", field.value)
 
     def action_dismiss(self) -> None:
         self._close(kept=False)
 
     def _close(self, kept: bool) -> None:
-        if (listed := self.suggestions) is not None:
-            listed.offer(())
+        self.suggestions.offer(())
         self.remove_class("-open")
         self.screen.remove_class("-prompting")
         self.post_message(self.Closed(kept))

@@ -119,7 +119,7 @@ def spent_content(row: RankLine | None, width: int, height: int) -> Content:
     ]
     if row.group is not None and row.group.failed:
         per.insert(1, ("failed", many(row.group.failed, "time"), ""))
-    return lines(_figure(*each, width) for each in per[:height])
+    return lines(_figure(*each) for each in per[:height])
 
 
 def _observed_content(row: RankLine, group: Group, width: int, height: int) -> Content:
@@ -135,7 +135,7 @@ def _observed_content(row: RankLine, group: Group, width: int, height: int) -> C
     if "sent_bytes" not in untold:
         per.append(("sent", long_bytes(spent.sent_bytes), "after gzip"))
     per += [("etcd RPCs", integer(spent.etcd_rpcs), ""), *_timing(row)]
-    drawn = [_figure(*each, width) for each in per]
+    drawn = [_figure(*each) for each in per]
     drawn += _wrapped("observed in traces, which have no seats, CPU or bytes read", width, "$ink-muted")
     return lines(drawn[:height])
 
@@ -179,10 +179,10 @@ def _timing(row: RankLine) -> list[tuple[str, str, str]]:
     return [("took p50", long_milliseconds(half), f"max {long_milliseconds(most)}")]
 
 
-def _figure(name: str, value: str, note: str, width: int) -> Content:
+def _figure(name: str, value: str, note: str) -> Content:
     return line(
         (name.ljust(_LABEL), "$ink-muted"), (value.rjust(11), "$ink-strong"), (f"  {note}", "$ink-muted")
-    ).truncate(width, ellipsis=True)
+    )
 
 
 def _wrap(text: str, width: int) -> list[str]:

@@ -27,7 +27,7 @@ def why_content(row: RequestRow | None, alternatives: Alternatives, width: int, 
     verdict = verdict_lines(row, width, most=max(2, height - _BELOW_VERDICT))
     above = [*verdict, cost_line(row, width)]
     if alternatives.versions:
-        above.append(versions_line(alternatives.versions, width))
+        above.append(versions_line(alternatives.versions))
     above += [text for advice in alternatives.cheaper[:1] for text in cheaper_lines(advice, width, 2)]
     left = height - len(above)
     return lines([*above, *trace_lines(row.steps, width, left)][:height])
@@ -74,7 +74,7 @@ def cost_line(row: RequestRow, width: int) -> Content:
     return longest_that_fits(forms, width)
 
 
-def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
+def versions_line(routes: Sequence[VersionRoute]) -> Content:
     """Return `1.24 E · 1.31 C · 1.36 C`, with the current version underlined."""
     runs: list[tuple[str, str]] = [(" " * INDENT, "")]
     for index, item in enumerate(routes):
@@ -84,7 +84,7 @@ def versions_line(routes: Sequence[VersionRoute], width: int) -> Content:
         runs += [(" · ", "$ink-faint")] if index else []
         runs.append((item.version, "$ink-strong underline" if item.current else "$ink-muted"))
         runs += [(" ", ""), (letter, style)]
-    return line(*runs).truncate(width, ellipsis=True)
+    return line(*runs)
 
 
 def cheaper_lines(advice: Alternative, width: int, most: int) -> list[Content]:
@@ -129,13 +129,13 @@ def step_blocks(
     if len(numbered) + sum(long) > height:
         long = [False] * len(numbered)
     return [
-        _tall_step(number, step, rule + saw + 2, width) if tall else (_step(number, step, rule, saw),)
+        _tall_step(number, step, rule + saw + 2) if tall else (_step(number, step, rule, saw),)
         for (number, step), tall in zip(numbered, long, strict=True)
     ]
 
 
-def _tall_step(number: int, step: RouteStep, rule: int, width: int) -> tuple[Content, Content]:
-    saw = line(("   " + step.saw, "$ink-muted")).truncate(width, ellipsis=True)
+def _tall_step(number: int, step: RouteStep, rule: int) -> tuple[Content, Content]:
+    saw = line(("   " + step.saw, "$ink-muted"))
     return _step(number, step, rule, 0), saw
 
 
@@ -229,7 +229,7 @@ def trace_content(row: RequestRow | None, alternatives: Alternatives, width: int
         return line(("select a request to see its decision trace", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]
     if alternatives.versions:
-        after.append(versions_line(alternatives.versions, width))
+        after.append(versions_line(alternatives.versions))
     after += [text for advice in alternatives.cheaper for text in cheaper_lines(advice, width, 3)]
     steps = headed_steps(row.steps, width, max(1, height - len(after) - 1))
     rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []

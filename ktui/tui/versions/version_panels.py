@@ -126,7 +126,7 @@ def request_content(selection: Selection, matrix: Matrix, width: int, height: in
         rows.append(line((matrix.problem, "$route-error")))
     else:
         rows.append(line((f"predicted by the rules of each version, {matrix.cache}", "$ink-muted")))
-    return lines([row.truncate(width, ellipsis=True) for row in rows[:height]])
+    return lines(rows[:height])
 
 
 def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
@@ -135,9 +135,7 @@ def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: in
         return line(("select a version to see its decision trace", "$ink-muted"))
     above = [*_verdict(row, width), _guarantees(row, level, width)]
     above += [
-        line((f"  {row.version} changed by ", "$ink-muted"), (text, "$foreground")).truncate(
-            width, ellipsis=True
-        )
+        line((f"  {row.version} changed by ", "$ink-muted"), (text, "$foreground"))
         for text in cause_sentences(row)
     ]
     steps = sentences.trace(row.under.plan, RouteStep)
@@ -172,7 +170,7 @@ _VERSION_CELLS = 6
 NO_VARIANT = "no cheaper variant is known under this version"
 
 
-def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Content:
+def changes_content(rows: Sequence[VersionRow], _width: int, height: int) -> Content:
     """Return each version that changed something, its causes, and what they changed."""
     if not rows:
         return Content("")
@@ -183,7 +181,7 @@ def changes_content(rows: Sequence[VersionRow], width: int, height: int) -> Cont
         line((pad(version, _VERSION_CELLS), "bold $ink-strong"), (text, "$foreground"))
         for version, text in causes
     ]
-    return lines([each.truncate(width, ellipsis=True) for each in drawn[:height]])
+    return lines(drawn[:height])
 
 
 def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
@@ -205,5 +203,5 @@ def _block(item: Alternative, width: int) -> list[Content]:
         ("  ", ""),
         (f"{badge.letter} ", badge.style),
         (badge.word, "$ink-muted"),
-    ).truncate(width, ellipsis=True)
+    )
     return [head, *wrapped(item.why, width, "$ink-muted", indent="  ")]

@@ -169,7 +169,7 @@ def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
         ("  ", ""),
         *_measure(maker.encodings, most, width, style, ink),
         (f"  {maker.note}", "$ink-muted"),
-    ).truncate(width, ellipsis=True)
+    )
 
 
 def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> _Runs:
@@ -197,4 +197,4 @@ def deleted_content(event: FanOut | None, width: int, height: int) -> Content:
     history = wrapped(OLD_RELEASES, width, "$ink-faint")
     if len(rows) + 1 + len(history) <= height:
         rows += [line(""), *history]
-    return lines(row.truncate(width, ellipsis=True) for row in rows[:height])
+    return lines(rows[:height])

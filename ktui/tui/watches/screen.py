@@ -70,7 +70,7 @@ def about(watch: WatchLine | None, width: int, height: int) -> Content:
         _row("encoded", alone),
         _buffer(row) if row.closed is None else _row("why", _why(row)),
     ]
-    return lines(text.truncate(width, ellipsis=True) for text in rows[:height])
+    return lines(rows[:height])
 
 
 def _request(row: WatcherRow, width: int) -> list[Content]:
