@@ -217,10 +217,7 @@ def slow_lines(read: SlowReport, width: int) -> list[Content]:
     took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
     parts = [took, phrases.source(read), *([f"at most {', '.join(most)}"] if most else [])]
     head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (phrases.slow_range(read), "$foreground"))
-    return [
-        head,
-        parts_that_fit(parts, width, indent=" " * INDENT),
-    ]
+    return [head, parts_that_fit(parts, width, indent=" " * INDENT)]
 
 
 def about_content(line_: GroupReport | None, report: Report, width: int, height: int) -> Content:

@@ -145,11 +145,7 @@ def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: flo
     of = "" if size is None else f" of ~{long_bytes(size)} (estimate)"
     text = f" {percent(etcd)}{of} from etcd"
     track = max(8, min(width, _WIDEST + _TELLING) - _LABEL - _TELLING - 2)
-    return line(
-        (label.ljust(_LABEL + 1), "$ink-muted"),
-        *stacked(parts, track),
-        (text, "$foreground"),
-    )
+    return line((label.ljust(_LABEL + 1), "$ink-muted"), *stacked(parts, track), (text, "$foreground"))
 
 
 def _counted(report: Report, width: int) -> Content:

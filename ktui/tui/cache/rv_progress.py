@@ -76,10 +76,7 @@ def nice_span(lag: int) -> int:
 _FILLED, _END, _GAP, _TICK, _WAIT = "━", "╸", "┄", "◇", "W"
 _LONGEST_NAME = 24
 # The marks on a track, their meaning and styles.
-MARKS = (
-    (_TICK, "progress notification", "$rv-tick"),
-    (_WAIT, "waiting", "bold $route-wait"),
-)
+MARKS = ((_TICK, "progress notification", "$rv-tick"), (_WAIT, "waiting", "bold $route-wait"))
 
 
 class RvProgressPanel(Panel):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -30,32 +29,8 @@ from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
 
 
-@dataclass(frozen=True, slots=True)
-class EtcdLocation:
-    """What is open; `prefix` and `key` are "" if none is."""
-
-    prefix: str = ""
-    key: str = ""
-    past: bool = False
-
-    def crumbs(self, root: str) -> Iterator[Crumb]:
-        if self.prefix:
-            yield Crumb(
-                self.prefix.removeprefix(root).rstrip("/") or self.prefix, _at(PrefixRef(self.prefix))
-            )
-        if self.key:
-            yield Crumb(self.key.removeprefix(self.prefix), _at(KeyRef(self.key)))
-        if self.past:
-            yield Crumb("revisions", _at(KeyRef(self.key, past=True)))
-
-
-def _at(reference: Reference) -> Place:
-    return Place("etcd", reference)
-
-
-def prefix_above(key: str) -> str:
-    """Return the prefix under which a key is listed: the key up to its last slash."""
-    return key[: key.rfind("/") + 1]
+def _crumb(text: str, reference: Reference) -> Crumb:
+    return Crumb(text, Place("etcd", reference))
 
 
 def no_streams(state: State) -> str:
@@ -112,19 +87,16 @@ class EtcdScreen(ServerScreen, mode="etcd"):
 
     # Places and selection.
 
-    @property
-    def location(self) -> EtcdLocation:
-        focused, prefix, past = self.focused, self.keys.list.prefix, self.past.past
-        if focused is None or focused is self.prefixes.table:
-            return EtcdLocation()
-        if past is not None:
-            return EtcdLocation(prefix, past.key, past=True)
-        if focused is self.keys.table or self.value.detail is None:
-            return EtcdLocation(prefix, self.keys.wanted)
-        return EtcdLocation(prefix, self.value.detail.key)
-
     def crumbs(self) -> Sequence[Crumb]:
-        return tuple(self.location.crumbs(self.prefixes.branches.root))
+        focused, prefix, past, detail = self.focused, self.keys.list.prefix, self.past.past, self.value.detail
+        if focused is None or focused is self.prefixes.table:
+            return ()
+        key = self.keys.wanted if focused is self.keys.table or detail is None else detail.key
+        key = key if past is None else past.key
+        below = prefix.removeprefix(self.prefixes.branches.root).rstrip("/") or prefix
+        found = [_crumb(below, PrefixRef(prefix))] if prefix else []
+        found += [_crumb(key.removeprefix(prefix), KeyRef(key))] if key else []
+        return found if past is None else [*found, _crumb("revisions", KeyRef(key, past=True))]
 
     def on_descendant_focus(self) -> None:
         self.moved()
@@ -158,7 +130,7 @@ class EtcdScreen(ServerScreen, mode="etcd"):
         """Show a prefix, a key, or a key's revisions; None is the tree."""
         self.past.close()
         if isinstance(reference, KeyRef):
-            self._go_to_prefix(prefix_above(reference.key))
+            self._go_to_prefix(reference.key[: reference.key.rfind("/") + 1])
             self.keys.select_key(reference.key)  # its prefix may have been read already
             self.read_selected(partial(self._read_wanted, reference))
         elif isinstance(reference, PrefixRef):

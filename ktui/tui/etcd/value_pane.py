@@ -71,10 +71,7 @@ def _line(field: FieldSize, name: str, indent: str) -> Line:
     )
 
 
-NOT_ASKED = (
-    ", TTL not requested: read-only mode sends only Range, Watch, Status",
-    ", TTL not requested",
-)
+NOT_ASKED = (", TTL not requested: read-only mode sends only Range, Watch, Status", ", TTL not requested")
 
 
 def about_key(detail: KeyDetail, width: int, height: int) -> Content:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
 from ktui.client.large_lists import UnboundedLists, unbounded_lists
+from ktui.client.target import Target
 from ktui.contract.cache_documents import ConsistencyCheck
 from ktui.core.format import integer, long_bytes, many, milliseconds
 from ktui.core.lab.form import (
@@ -25,6 +27,7 @@ from ktui.core.lab.form import (
     variants_of,
     why_not,
 )
+from ktui.core.lab.form_prediction import NOTHING
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Polling
 from ktui.core.prediction.prediction import cheaper_of
@@ -105,9 +108,6 @@ def headline(resource_id: str, answer: ConsistencyCheck) -> str:
     )
 
 
-Compared = tuple[Variant, int]  # with the number of the result to compare it with, 0 for none
-
-
 class LabActions:
     """Each action makes the variants to send from the form or from the result under the cursor."""
 
@@ -132,12 +132,12 @@ class LabActions:
                 await self._run.wait()
 
     def send(self) -> None:
-        self._start([(_original(self._lab.form), 0)])
+        self._start([_original(self._lab.form)])
 
     def compare(self) -> None:
         lab = self._lab
         namespace = "" if lab.kube is not None else lab.busy_namespace
-        self._start([(variant, 0) for variant in variants_of(lab.form, self._current_rv(), namespace)])
+        self._start(variants_of(lab.form, self._current_rv(), namespace))
 
     def next_page(self) -> None:
         """Send the next page of the result under the cursor, and put its continue token into the form."""
@@ -145,7 +145,7 @@ class LabActions:
         if result is not None and result.measured is not None:
             form = next_page(result.form, result.measured.continue_token)
             self._lab.form_pane.put_page(form)
-            self._start([(Variant(f"page after #{result.number}", form), 0)])
+            self._start([Variant(f"page after #{result.number}", form)])
 
     def try_cheaper(self) -> None:
         """Compare the result under the cursor, or the form, with its next cheaper variant."""
@@ -153,16 +153,15 @@ class LabActions:
         result = lab.result
         if result is not None and result.ok and self._same_server(result):
             all_pages = result.measured is not None and result.measured.pages > 1
-            self._try(Variant(ORIGINAL, result.form, all_pages), result.number)
+            self.try_original(Variant(ORIGINAL, result.form, all_pages), number=result.number)
         else:
             self.try_original(_original(lab.form))
 
-    def try_original(self, original: Variant, variant: Variant | None = None) -> None:
-        """Compare a request with `variant`, or its first cheaper variant; without one, send it alone."""
-        self._try(original, 0, variant)
+    def try_original(self, original: Variant, variant: Variant | None = None, *, number: int = 0) -> None:
+        """Compare a request with `variant`, or its first cheaper variant; without one, send it alone.
 
-    def _try(self, original: Variant, number: int, variant: Variant | None = None) -> None:
-        """Compare a request; `number` is that of its result if it has been sent, else 0."""
+        `number` is that of its result if it has been sent.
+        """
         lab = self._lab
         found = variant or self._cheaper(original.form, number)
         if found is not None:
@@ -172,7 +171,7 @@ class LabActions:
             lab.say(f"no untried cheaper variant of #{number} left{self._untried(original.form)}")
         else:
             lab.say(f"no cheaper variant can be tried{self._untried(original.form)}: sent alone")
-            self._start([(original, 0)])
+            self._start([original])
 
     def _untried(self, form: ListForm) -> str:
         """Return why the existing advice cannot be sent: ` (…)`; "" without such advice."""
@@ -225,21 +224,26 @@ class LabActions:
 
     # Sending.
 
-    def _start(self, variants: Sequence[Compared]) -> None:
+    def _start(self, variants: Sequence[Variant]) -> None:
         lab = self._lab
-        if lab.refuses_more() or self._refuses_shards(*(variant for variant, _ in variants)):
+        if self._refuses(*variants):
             return
-        lab.mark_previous()
-        known = [each for each in variants if lab.table.by_name(each[0].form.resource) is not None]
-        if not known:
+        known = [each for each in variants if lab.table.by_name(each.form.resource) is not None]
+        if known:
+            self._begin(partial(self._send, known))
+        else:
             problem = lab.predict_answer(lab.form).problem
             lab.say(problem.message if problem is not None else "nothing to send")
-            return
-        self._run = lab.screen.in_background(partial(self._send, known), "send")
-        lab.changed()
 
-    def _refuses_shards(self, *variants: Variant) -> bool:
-        """Return True, and notify the user of the reason, if the server would ignore a variant's shard."""
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._lab.mark_previous()
+        self._run = self._lab.screen.in_background(work, "send")
+        self._lab.changed()
+
+    def _refuses(self, *variants: Variant) -> bool:
+        """Return True, and notify the user of the reason: something runs, or a shard would be ignored."""
+        if self._lab.refuses_more():
+            return True
         for variant in variants:
             problem = self._lab.predict_answer(variant.form).problem if variant.form.shard else None
             if problem is not None and not problem.code and problem.field == "shard":
@@ -248,24 +252,17 @@ class LabActions:
         return False
 
     def _start_trial(self, original: Variant, variant: Variant, number: int) -> None:
-        lab = self._lab
-        if lab.refuses_more() or self._refuses_shards(original, variant):
-            return
-        lab.mark_previous()
-        self._run = lab.screen.in_background(partial(self._compare, original, variant, number), "send")
-        lab.changed()
+        if not self._refuses(original, variant):
+            self._begin(partial(self._compare, original, variant, number))
 
     async def _compare(self, original: Variant, variant: Variant, number: int) -> None:
         lab = self._lab
-        try:
-            if await self.agreed(self._paths(original, variant)):
-                first, second = self._plan(original, 0), self._plan(variant, number or PREVIOUS)
-                polling = self._polling(original.form) if variant.form.stream else None
-                await lab.runner.compare(lab.target, first, second, lab.server_name, polling)
-        except ClientError as error:
-            lab.fail(str(error))
-        finally:
-            lab.changed()
+        first, second = self._plan(original), self._plan(variant, number or PREVIOUS)
+        polling = self._polling(original.form) if variant.form.stream else None
+        await self._once_agreed(
+            [first, second],
+            lambda target: lab.runner.compare(target, first, second, lab.server_name, polling),
+        )
 
     def _polling(self, form: ListForm) -> Polling | None:
         """Return a client's polls and the bytes of events per minute; None if it does not repeat the LIST."""
@@ -281,28 +278,27 @@ class LabActions:
     async def send_once(self, label: str) -> None:
         """Send the form and wait for the answer."""
         variant = Variant(label, self._lab.form)
-        if not self._lab.refuses_more() and not self._refuses_shards(variant):
-            await self._send([(variant, 0)])
+        if not self._refuses(variant):
+            await self._send([variant])
 
-    async def _send(self, variants: Sequence[Compared]) -> None:
-        lab = self._lab
+    async def _send(self, variants: Sequence[Variant]) -> None:
+        lab, planned = self._lab, [self._plan(variant) for variant in variants]
+        await self._once_agreed(planned, lambda target: lab.runner.run(target, planned, lab.server_name))
+
+    async def _once_agreed(
+        self, planned: Sequence[Planned], send: Callable[[Target], Coroutine[Any, Any, None]]
+    ) -> None:
         try:
-            if await self.agreed(self._paths(*(variant for variant, _ in variants))):
-                planned = [self._plan(variant, baseline) for variant, baseline in variants]
-                await lab.runner.run(lab.target, planned, lab.server_name)
+            if await self.agreed([each.path for each in planned]):
+                await send(self._lab.target)
         except ClientError as error:
-            lab.fail(str(error))
+            self._lab.fail(str(error))
         finally:
-            lab.changed()
+            self._lab.changed()
 
-    def _plan(self, variant: Variant, baseline: int) -> Planned:
+    def _plan(self, variant: Variant, baseline: int = 0) -> Planned:
         prediction = self._lab.predict_answer(variant.form)
-        if prediction.figures is None:
-            return Planned(variant, prediction.path, baseline=baseline)
-        return Planned(variant, prediction.path, prediction.figures, baseline)
-
-    def _paths(self, *variants: Variant) -> list[str]:
-        return [self._lab.predict_answer(variant.form).path for variant in variants]
+        return Planned(variant, prediction.path, prediction.figures or NOTHING, baseline)
 
     async def agreed(self, paths: Sequence[str]) -> bool:
         """Ask the user before an expensive LIST is sent to a real kube-apiserver. Raises ClientError."""

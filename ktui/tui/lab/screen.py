@@ -16,16 +16,7 @@ from textual.widgets import Input
 from ktui.client.connection import ClientError
 from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts
 from ktui.core.format import many
-from ktui.core.lab.form import (
-    LIST,
-    WATCH,
-    ListForm,
-    Variant,
-    added_to,
-    form_of_read,
-    original_of,
-    path_of,
-)
+from ktui.core.lab.form import LIST, WATCH, ListForm, Variant, added_to, form_of_read, original_of, path_of
 from ktui.core.lab.form_prediction import LabPrediction
 from ktui.core.lab.result import result_pages
 from ktui.core.lab.trial import LEAST_RUNS

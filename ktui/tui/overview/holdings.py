@@ -263,8 +263,7 @@ class Holdings(Vertical):
         self._paint_prefixes(state)
         self._progress.paint(state)
         self._etcd.show(
-            partial(self._etcd_state, state),
-            (id(state), state.touched.head, state.health, int(state.now)),
+            partial(self._etcd_state, state), (id(state), state.touched.head, state.health, int(state.now))
         )
 
     def _etcd_state(self, state: State, width: int, height: int) -> Content:

@@ -98,8 +98,7 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def paint_panels(self, state: State) -> None:
         selection, matrix, row = self.selection, self._matrix, self.table.row
         self.query_one("#request", Panel).show(
-            partial(request_content, selection, matrix),
-            (selection, matrix.cache, matrix.problem),
+            partial(request_content, selection, matrix), (selection, matrix.cache, matrix.problem)
         )
         walk = self.query_one("#walk", Panel)
         entitle(walk, line(f"decision trace under {row.versions}" if row is not None else "decision trace"))

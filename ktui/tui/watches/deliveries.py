@@ -17,10 +17,7 @@ from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad,
 CHANGES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}
 _VERSION, _NUMBER, _NOTE = 13, 5, 27  # cells
 _WIDEST_BAR = 40
-_FOOT = (
-    "ktui copies nothing: watchers get the stored bytes",
-    "other versions: predicted by their rules",
-)
+_FOOT = ("ktui copies nothing: watchers get the stored bytes", "other versions: predicted by their rules")
 _OLD = ", ".join(
     name for era in DELETED_HISTORY if era.carries is DeletedObject.OLD_RV for name in era.releases
 )

@@ -46,25 +46,14 @@ class Session:
 
     async def run(self, connection: ServerConnection, settings: Sequence[str], seconds: float) -> None:
         """Start the process and read its output to the end."""
-        words = [f"--set={setting}" for setting in settings]
-        if self.compares:
-            words.append("--compare")
-        attach = ["--attach", connection.url, "--yes"]
-        if connection.ca_file is not None:
-            attach += ["--server-ca", str(connection.ca_file)]
+        words = ["workload", "run", self.workload, "--stream", f"--for={seconds:g}s"]
+        words += [f"--set={setting}" for setting in settings]
+        words += ["--compare"] if self.compares else []
+        words += ["--attach", connection.url, "--yes"]
+        words += ["--server-ca", str(connection.ca_file)] if connection.ca_file is not None else []
         self.running = True
         self._process = process = await asyncio.create_subprocess_exec(
-            *(
-                sys.executable,
-                "-m",
-                "ktui",
-                "workload",
-                "run",
-                self.workload,
-                "--stream",
-                f"--for={seconds:g}s",
-            ),
-            *(*words, *attach),
+            *(sys.executable, "-m", "ktui", *words),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
