@@ -16,7 +16,7 @@ from ktui.core.format import processed_text
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.ranking.ranking import Group
-from ktui.core.ranking.remedy import NOTHING, Alternatives, Remedy
+from ktui.core.ranking.remedy import NOTHING, Remedy
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef, Selection, selection_of
 from ktui.core.request_view import request_object, shown_requests
 from ktui.core.state import RequestRow, State
@@ -86,27 +86,13 @@ def _is_early(group: Group, state: State) -> bool:
     return group.count < 2 and state.now - group.first_at < _HABIT
 
 
-class WhyPanel(Panel):
-    """The reason for the selected request's route, and its cost under other versions."""
-
-    def __init__(self) -> None:
-        super().__init__("why", id="why", classes="box")
-        self._painted: tuple[Any, ...] = ()
-
-    def paint(self, row: RequestRow | None, state: State, *, pinned: bool = False) -> None:
-        """`pinned`: another request is highlighted by now; the title says so, with this one's time."""
-        if (row, state.server, pinned) == self._painted:
-            return
-        self._painted = (row, state.server, pinned)
-        alternatives = _alternatives(row, state) if row is not None else NOTHING
-        entitle(self, title_of(row, pinned=pinned))
-        self.show(partial(why_content, row, alternatives))
-
-
-def _alternatives(row: RequestRow, state: State) -> Alternatives:
+def _why(row: RequestRow | None, state: State, width: int, height: int) -> Content:
+    """Return the reason for the selected request's route, and its cost under other versions."""
+    if row is None:
+        return why_content(None, NOTHING, width, height)
     from ktui.core.prediction.prediction import alternatives_of  # start-up time
 
-    return alternatives_of(row, state)
+    return why_content(row, alternatives_of(row, state), width, height)
 
 
 # Screens that a click opens: on a table's title, and anywhere on a panel.
@@ -132,7 +118,7 @@ class OverviewScreen(ModeScreen, mode="overview"):
         self._most_expensive = MostExpensivePanel()
         self._holdings = Holdings()
         self._charts = ChartStrip(id="charts")
-        self._why = WhyPanel()
+        self._why = Panel("why", id="why", classes="box")
         self._stored: StoredPane | None = None  # until it is shown for the first time
         self._view_decided = False  # by the first data, or by the user
         self._requests_stamp: tuple[Any, ...] = ()
@@ -225,7 +211,8 @@ class OverviewScreen(ModeScreen, mode="overview"):
     def _paint_why(self, state: State) -> None:
         subject, highlighted = self.subject, self.requests.row
         pinned = subject is not None and highlighted is not None and subject.id != highlighted.id
-        self._why.paint(subject, state, pinned=pinned)
+        entitle(self._why, title_of(subject, pinned=pinned))
+        self._why.show(partial(_why, subject, state), (subject, state.server, pinned))
 
     # What is selected.
 

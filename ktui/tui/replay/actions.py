@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ from ktui.tui.dashboard import Dashboard
 from ktui.tui.prompt.prompt import Prompt
 
 if TYPE_CHECKING:
-    from ktui.core.recordings.markers import TimelineMarker
     from ktui.tui.replay.playback import Playback
 
+_time = attrgetter("at")
 _NEAR = 0.5  # seconds after a marker in which "previous marker" still skips it while playing
 
 
@@ -43,7 +43,18 @@ class ReplayActions(Dashboard):
 
     def action_replay_mark(self, step: int) -> None:
         """Go to the next marker (1) or the previous one (-1)."""
-        self._play(partial(self._to_marker, step))
+
+        def go(playback: Playback) -> None:
+            at, playing, markers = playback.position.at, playback.position.playing, playback.markers
+            place = bisect_right(markers, at, key=_time)
+            if step < 0:
+                place = bisect_left(markers, at - (_NEAR if playing else 0.0), key=_time) - 1
+            if 0 <= place < len(markers):
+                playback.seek(markers[place].at)
+            else:
+                self.notify("no marker there: m adds one")
+
+        self._play(go)
 
     def action_record(self) -> None:
         toggle_recording(self)
@@ -56,31 +67,6 @@ class ReplayActions(Dashboard):
         if playback is not None:
             act(playback)
             self.tick()
-
-    def _to_marker(self, step: int, playback: Playback) -> None:
-        if (marker := _marker(playback, step)) is not None:
-            playback.seek(marker.at)
-        else:
-            self.notify("no marker there: m adds one")
-
-
-def _marker(playback: Playback, step: int) -> TimelineMarker | None:
-    position = playback.position
-    if step > 0:
-        return after(playback.markers, position.at)
-    return before(playback.markers, position.at - (_NEAR if position.playing else 0.0))
-
-
-def after(markers: Sequence[TimelineMarker], at: float) -> TimelineMarker | None:
-    """Return the first marker after a time; `markers` oldest first. None without one."""
-    place = bisect_right(markers, at, key=lambda item: item.at)
-    return markers[place] if place < len(markers) else None
-
-
-def before(markers: Sequence[TimelineMarker], at: float) -> TimelineMarker | None:
-    """Return the last marker before a time; `markers` oldest first. None without one."""
-    place = bisect_left(markers, at, key=lambda item: item.at)
-    return markers[place - 1] if place else None
 
 
 def ask_marker(app: Dashboard) -> None:
