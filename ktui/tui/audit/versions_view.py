@@ -165,10 +165,9 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
     columns: list[Column[VersionLine]] = [
         Column("version", "kube", _version, lambda row: int(row.version.split(".")[1]), 6, priority=0,
                about="Kubernetes version; ◂ the one chosen"),
-        Column("requests", "LISTs by route", lambda row: stacked(
-                   by_route(row.share.etcd, row.share.cache, row.share.refused), room),
-               lambda row: row.share.etcd, room, priority=1,
-               about="LISTs by route"),
+        Column("requests", "LISTs by route",
+               lambda row: stacked(by_route(row.share.etcd, row.share.cache, row.share.refused), room),
+               lambda row: row.share.etcd, room, priority=1, about="LISTs by route"),
         figure("etcd", "etcd", lambda row: row.share.etcd, "share of LISTs that go to etcd", width=6,
                priority=0, cell=lambda row: _shared(row.share.etcd, row, "$route-etcd")),
         figure("cache", "cache", lambda row: row.share.cache, "share of LISTs that the cache answers",
@@ -181,9 +180,8 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
         )  # fmt: skip
     if estimates:
         columns += [
-            Column("bytesbar", "~bytes read", lambda row: _bytes_bar(row, room),
-                   lambda row: row.bytes or 0.0, room, priority=6,
-                   about="estimated bytes, by route"),
+            Column("bytesbar", "~bytes read", lambda row: _bytes_bar(row, room), lambda row: row.bytes or 0.0,
+                   room, priority=6, about="estimated bytes, by route"),
             figure("bytes", "~etcd B", lambda row: row.share.etcd_bytes or 0.0,
                    "estimated bytes read from etcd", width=7, priority=2, unit="B", cell=_etcd_bytes),
         ]  # fmt: skip

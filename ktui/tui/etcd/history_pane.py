@@ -128,8 +128,7 @@ def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey
         return (f"{change:+,}".replace("-", "−"), "$ink-muted")
 
     return (
-        Column("mark", "", mark, width=1, priority=0,
-               about="◆ the revision that others are compared with"),
+        Column("mark", "", mark, width=1, priority=0, about="◆ the revision that others are compared with"),
         Column("rev", "mod rev", lambda row: integer(row.mod_revision), lambda row: row.mod_revision, 10,
                copied=lambda row: str(row.mod_revision), align="right", priority=0, descending=True,
                about="mod_revision: the revision of this write", unit="rv"),

@@ -35,8 +35,7 @@ def key_columns(shared: Callable[[], str]) -> tuple[Column[StoredKey], ...]:
         figure("version", "version", lambda row: row.version, "writes since it was created", width=7,
                priority=3, cell=lambda row: integer(row.version)),
         Column("lease", "lease", lambda row: ("ttl" if row.lease else "", "$route-wait"),
-               lambda row: row.lease, 5, priority=4,
-               about="time until its lease expires"),
+               lambda row: row.lease, 5, priority=4, about="time until its lease expires"),
         figure("bytes", "bytes", lambda row: row.bytes or 0, "size of its value", width=6, unit="B",
                cell=lambda row: (short_bytes(row.bytes) if row.bytes is not None else "–", "$ink-muted")),
     )  # fmt: skip
