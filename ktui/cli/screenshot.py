@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ktui.client.connection import ClientError
 from ktui.config.errors import ConfigError
+from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Stage
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def size_of(text: str) -> tuple[int, int]:
 
 async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
     """Write the picture. Raises ClientError if there is no data, ConfigError if it cannot be written."""
-
     width, height = size_of(args.size)
     async with app.run_test(size=(width, height)) as pilot:
         try:
@@ -49,6 +49,8 @@ async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
         except TimeoutError:
             raise ClientError(f"no data within {WAIT_SECONDS:.0f} s") from None
         await _press(pilot, args.press)
+        if isinstance(app.screen, ModeScreen) and not app.paused:
+            app.screen.paint()  # the header and the panels are painted less often than the tables
         picture = app.export_screenshot(title="ktui")
     _write(args.screenshot, picture)
 
