@@ -11,9 +11,10 @@ from textual.message import Message
 
 from ktui.client.connection import ClientError
 from ktui.contract.etcd_documents import PrefixChild, PrefixPage
-from ktui.core.format import integer, interval, short_bytes, short_count
+from ktui.core.format import integer, short_bytes, short_count
 from ktui.core.state import State
 from ktui.core.table.columns import Cell, Column
+from ktui.tui.overview.holdings import prefix_bytes
 from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import figure, line
@@ -145,12 +146,7 @@ def _prefix(row: TreeRow) -> Cell:
 
 
 def _bytes(row: TreeRow) -> Cell:
-    exact = row.child.exact
-    if not exact and not row.child.bytes:  # values of Secrets: only ktui's own etcd is sampled
-        return ("?", "$ink-muted")
-    between = interval(row.child.low, row.child.high)
-    estimated = between or f"~{short_bytes(row.child.bytes)}"
-    return short_bytes(row.child.bytes) if exact else (estimated, "$ink-muted")
+    return short_bytes(row.child.bytes) if row.child.exact else prefix_bytes(row.child)
 
 
 PREFIXES: tuple[Column[TreeRow], ...] = (

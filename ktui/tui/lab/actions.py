@@ -58,7 +58,7 @@ async def _check(lab: LabContext, resource: Resource) -> None:
     try:
         answer = await lab.screen.server.check(resource.id)
     except ClientError as error:
-        lab.fail(str(error))
+        lab.say(str(error), "error")
         return
     lab.consistency = headline(resource.id, answer)
     lab.changed()
@@ -292,7 +292,7 @@ class LabActions:
             if await self.agreed([each.path for each in planned]):
                 await send(self._lab.target)
         except ClientError as error:
-            self._lab.fail(str(error))
+            self._lab.say(str(error), "error")
         finally:
             self._lab.changed()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 from textual.binding import BindingType
@@ -140,14 +140,8 @@ class LabContext:
         """Post `Changed`; called when a request has been started or has ended."""
         self.screen.post_message(self.Changed())
 
-    def say(self, text: str) -> None:
-        self.screen.notify(text)
-
-    def warn(self, problem: str) -> None:
-        self.screen.notify(problem, severity="warning")
-
-    def fail(self, problem: str) -> None:
-        self.screen.notify(problem, severity="error")
+    def say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.notify(text, severity=severity)
 
     def refuses_more(self) -> bool:
         """Return True while a request runs, and notify the user of that."""
@@ -165,12 +159,12 @@ class LabContext:
         """Drop all results, saved ones too."""
         self.runner.clear()
         if problem := self._history.clear():
-            self.warn(problem)
+            self.say(problem, "warning")
         self.changed()
 
     def _keep(self, result: LabResult) -> None:
         if problem := self._history.add(result):
-            self.warn(problem)
+            self.say(problem, "warning")
 
     def mark_previous(self) -> None:
         """Mark the results of ktui's own server as previous after a restart or a new history of etcd."""
@@ -246,6 +240,7 @@ def _with_custom(crds: list[dict[str, Any]]) -> ResourceTable:
 
 
 OWN = "ktui's own server"
+Severity = Literal["information", "warning", "error"]
 
 
 async def connect(context: str) -> KubeServer:

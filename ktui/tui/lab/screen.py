@@ -130,7 +130,7 @@ class LabScreen(ServerScreen, mode="lab"):
             if await self.sending.agreed([read.target]):
                 super().show_body(read, kube.target.client if kube is not None else client)
         except ClientError as error:
-            self.lab.fail(str(error))
+            self.lab.say(str(error), "error")
 
     # Painting.
 
@@ -268,7 +268,7 @@ class LabScreen(ServerScreen, mode="lab"):
         try:
             names, current = await asyncio.to_thread(read_contexts, kubeconfig_files())
         except ClientError as error:
-            lab.warn(str(error))
+            lab.say(str(error), "warning")
             names, current = [], ""
         chosen = await self.app.push_screen_wait(TargetDialog(names, current, lab.server_name))
         if chosen is not None and chosen != lab.server_name:
@@ -280,13 +280,13 @@ class LabScreen(ServerScreen, mode="lab"):
         try:
             server = await connect(context) if context else None
         except ClientError as error:
-            lab.fail(str(error))
+            lab.say(str(error), "error")
             return
         if lab.kube is not None:
             await lab.kube.target.client.close()
         lab.kube = judged_by_traces(server, lab.receiver) if server is not None else None
         for warning in server.warnings if server is not None else ():
-            lab.warn(warning)
+            lab.say(warning, "warning")
         lab.changed()
 
     @on(VTable.Selected, "#results")

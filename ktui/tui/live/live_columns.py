@@ -72,7 +72,7 @@ def _number(
     return figure(name, title, lambda row: read(row) or 0, about, unit=unit, cell=cell, **more)
 
 
-def _per_second(value: float) -> str:
+def per_second(value: float) -> str:
     return f"{value:.2f}" if value < 0.095 else f"{value:.1f}" if value < 9.95 else short_count(value)
 
 
@@ -96,7 +96,7 @@ def _total(name: str, title: str, path: str, about: str, *, mean_of: str = "", *
 def _rate(name: str, title: str, path: str, about: str, **more: Any) -> Column[Any]:
     read = _of(path)
     return _number(
-        name, title, lambda row: row.routes.per_second(read(row.routes)), about, shown=_per_second, **more
+        name, title, lambda row: row.routes.per_second(read(row.routes)), about, shown=per_second, **more
     )
 
 
@@ -106,7 +106,7 @@ ROUTES: tuple[Column[rows.RouteLine], ...] = (
     _number("lists", "LIST/s",
             lambda row: row.routes.per_second(row.routes.answered) if row.checks is None else 0,
             "LIST requests of clients a second, without 429s: apiserver_request_total", width=6, priority=0,
-            shown=_per_second),
+            shown=per_second),
     _rate("cache", "C /s", "cache.lists", "LISTs a second from the watch cache: apiserver_cache_list_total",
           priority=0),
     _rate("etcd", "E /s", "etcd.lists",
@@ -272,7 +272,7 @@ LEVELS: tuple[Column[rows.LevelLine], ...] = (
     _number("held", "held", "held", "seats held now, by the dumps or the last scrape", priority=0),
     _number("executing", "executing", "executing", "requests executing now", width=9, priority=0),
     _number("queued", "queued", "queued", "requests waiting now", width=6, priority=0, loud=1),
-    _number("dispatched", "req/s", "dispatched", "requests a second that got their seats", shown=_per_second),
+    _number("dispatched", "req/s", "dispatched", "requests a second that got their seats", shown=per_second),
     _number("rejected", "429", "row.rejected",
             "requests rejected: apiserver_flowcontrol_rejected_requests_total", priority=0, loud=1,
             loud_style=FAILURE),

@@ -31,7 +31,19 @@ from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Area, Panel, tabs_content
 
 
-class LiveScreen(ModeScreen):
+class FiguresScreen(ModeScreen):
+    """A screen whose source can be asked for new figures."""
+
+    def action_refresh_figures(self) -> None:
+        source = self.ktui.intake.source
+        if isinstance(source, ClusterSource):
+            source.refresh()
+            self.notify("reading new figures")
+        else:
+            self.notify("only a live cluster has new figures")
+
+
+class LiveScreen(FiguresScreen):
     """The mode's tables, of which `t` shows the next one."""
 
     CSS_PATH = "live.tcss"
@@ -75,9 +87,6 @@ class LiveScreen(ModeScreen):
         self._show_table((self._shown + 1) % len(self.tables))
         self.table.focus()
         self.paint()
-
-    def action_refresh_figures(self) -> None:
-        refresh_figures(self)
 
     def _show_table(self, index: int) -> None:
         self._shown = index
@@ -125,16 +134,6 @@ class LiveScreen(ModeScreen):
     def selected_object(self) -> tuple[str, Any] | None:
         row = self.table.row
         return None if row is None else (self.chosen.title, msgspec.to_builtins(row, str_keys=True))
-
-
-def refresh_figures(screen: ModeScreen) -> None:
-    """Ask the source for new figures; a recording has no others."""
-    source = screen.ktui.intake.source
-    if isinstance(source, ClusterSource):
-        source.refresh()
-        screen.notify("reading new figures")
-    else:
-        screen.notify("only a live cluster has new figures")
 
 
 class LiveOverview(LiveScreen):
@@ -258,7 +257,7 @@ class FlowControlScreen(LiveFlowControl):
         self.query_one("#verdict", Panel).show(build, (id(state), state.live.touched))
 
 
-class LiveVersions(VersionsScreen):
+class LiveVersions(FiguresScreen, VersionsScreen):
     """Versions over a live cluster: with its version and gates; a second table shows these."""
 
     CSS_PATH = "../versions/versions.tcss"
@@ -279,9 +278,6 @@ class LiveVersions(VersionsScreen):
 
     def active_table(self) -> VTable[Any] | None:
         return self.gates if self.has_class("-gates") else super().active_table()
-
-    def action_refresh_figures(self) -> None:
-        refresh_figures(self)
 
     def action_turn_tab(self) -> None:
         shown = not self.has_class("-gates")

@@ -30,6 +30,7 @@ from ktui.tui.widgets.panel import Panel
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
+    from ktui.contract.etcd_documents import PrefixChild
 
 
 class PrefixRow(Struct, frozen=True):
@@ -96,12 +97,12 @@ def _prefix(row: PrefixRow) -> Cell:
     return runs
 
 
-def _bytes(row: PrefixRow) -> Cell:
+def prefix_bytes(row: PrefixRow | PrefixChild) -> Cell:
     if not row.exact and not row.bytes:  # values of Secrets: only ktui's own etcd is sampled
         return ("?", "$ink-muted")
-    between = interval(row.low, row.high)
-    estimated = between or f"~{short_bytes(row.bytes)}"
-    return (short_bytes(row.bytes) if row.exact else estimated, "$ink-muted")
+    if row.exact:
+        return (short_bytes(row.bytes), "$ink-muted")
+    return (interval(row.low, row.high) or f"~{short_bytes(row.bytes)}", "$ink-muted")
 
 
 PREFIXES: tuple[Column[PrefixRow], ...] = (
@@ -110,7 +111,7 @@ PREFIXES: tuple[Column[PrefixRow], ...] = (
     figure("keys", "keys", lambda row: row.count, "keys under it, counted by count_only reads",
            cell=lambda row: short_count(row.count)),
     figure("bytes", "bytes", lambda row: row.bytes, "keys and values; a range if sampled, ? not read",
-           width=6, priority=2, unit="B", cell=_bytes),
+           width=6, priority=2, unit="B", cell=prefix_bytes),
     Column("share", "", lambda row: (bar(row.share, _BAR), "$chart-share"), lambda row: row.share,
            width=_BAR, priority=4, about="share of all bytes"),
     Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ktui.contract.etcd_documents import KeyChurn, ResourceChurn
-from ktui.core.format import percent, short_bytes, short_count
+from ktui.core.format import percent, short_bytes
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
 from ktui.core.rows import badge_of_route
 from ktui.core.stored import LargeObject, ResourceSources, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
+from ktui.tui.live.live_columns import per_second
 from ktui.tui.widgets.lines import figure, resource_runs
 
 if TYPE_CHECKING:
@@ -132,8 +133,7 @@ class KeyRate(Struct, frozen=True):
 def _per_second(value: float) -> Cell:
     if not value:
         return NOTHING
-    text = f"{value:.2f}" if value < 0.095 else f"{value:.1f}" if value < 9.95 else short_count(value)
-    return (text, "$foreground")
+    return (per_second(value), "$foreground")
 
 
 CHURN: tuple[Column[ResourceRate], ...] = (
