@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
+from ktui.contract.events import CacheStatus, EtcdProgress, EtcdUsage, ServerInfo
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.source import Link, Stage
@@ -38,6 +38,14 @@ def test_the_past_is_never_shown_as_the_present(width: int) -> None:
     text = header_line(busy(), Link(Stage.STOPPED, "gone"), False, width, "", CRUMBS).plain
     assert "as of " in text and len(text) <= width
     assert "replay" in header_line(busy(), Link(Stage.REPLAY, "demo.gz"), False, width, "", CRUMBS).plain
+
+
+def test_the_revision_is_the_newest_that_a_cache_has_had() -> None:
+    state = busy()
+    apply(state, [CacheStatus(at=1.5, resource="pods", state="ready", rv=1_048_225)])
+    assert "1,048,225" in header_line(state, Link(Stage.LIVE), False, 199).plain
+    apply(state, [CacheStatus(at=1.6, resource="pods", state="cold", rv=0)])
+    assert "1,048,213" in header_line(state, Link(Stage.LIVE), False, 199).plain
 
 
 def test_without_flags_the_revision_stays() -> None:
