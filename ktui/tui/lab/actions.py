@@ -257,12 +257,13 @@ class LabActions:
 
     async def _compare(self, original: Variant, variant: Variant, number: int) -> None:
         lab = self._lab
-        first, second = self._plan(original), self._plan(variant, number or PREVIOUS)
-        polling = self._polling(original.form) if variant.form.stream else None
-        await self._once_agreed(
-            [first, second],
-            lambda target: lab.runner.compare(target, first, second, lab.server_name, polling),
-        )
+
+        async def send(target: Target) -> None:
+            first, second = self._plan(original), self._plan(variant, number or PREVIOUS)
+            polling = self._polling(original.form) if variant.form.stream else None
+            await lab.runner.compare(target, first, second, lab.server_name, polling)
+
+        await self._once_agreed([original, variant], send)
 
     def _polling(self, form: ListForm) -> Polling | None:
         """Return a client's polls and the bytes of events per minute; None if it does not repeat the LIST."""
@@ -282,19 +283,25 @@ class LabActions:
             await self._send([variant])
 
     async def _send(self, variants: Sequence[Variant]) -> None:
-        lab, planned = self._lab, [self._plan(variant) for variant in variants]
-        await self._once_agreed(planned, lambda target: lab.runner.run(target, planned, lab.server_name))
+        lab = self._lab
+
+        async def send(target: Target) -> None:
+            await lab.runner.run(target, [self._plan(each) for each in variants], lab.server_name)
+
+        await self._once_agreed(variants, send)
 
     async def _once_agreed(
-        self, planned: Sequence[Planned], send: Callable[[Target], Coroutine[Any, Any, None]]
+        self, variants: Sequence[Variant], send: Callable[[Target], Coroutine[Any, Any, None]]
     ) -> None:
+        """Send if the user agrees. Plans are made then: the check before learns the number of objects."""
+        lab = self._lab
         try:
-            if await self.agreed([each.path for each in planned]):
-                await send(self._lab.target)
+            if await self.agreed([lab.predict_answer(each.form).path for each in variants]):
+                await send(lab.target)
         except ClientError as error:
-            self._lab.say(str(error), "error")
+            lab.say(str(error), "error")
         finally:
-            self._lab.changed()
+            lab.changed()
 
     def _plan(self, variant: Variant, baseline: int = 0) -> Planned:
         prediction = self._lab.predict_answer(variant.form)
