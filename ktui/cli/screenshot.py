@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ktui.client.connection import ClientError
 from ktui.config.errors import ConfigError
-from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Stage
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def size_of(text: str) -> tuple[int, int]:
 
 async def take_screenshot(app: KtuiApp, args: argparse.Namespace) -> None:
     """Write the picture. Raises ClientError if there is no data, ConfigError if it cannot be written."""
+    from ktui.tui.screen_bases.mode_screen import ModeScreen  # start-up time
+
     width, height = size_of(args.size)
     async with app.run_test(size=(width, height)) as pilot:
         try:
