@@ -6,15 +6,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from ktui.core.format import (
-    duration,
-    integer,
-    milliseconds,
-    short_bytes,
-    short_count,
-    short_milliseconds,
-    times,
-)
+from ktui.core.format import duration, milliseconds, short_bytes, short_count, short_milliseconds, times
 from ktui.core.live.findings import SLOW_ADMISSION_MS, Severity
 from ktui.core.live.processes import WEBHOOK, AdmissionRow
 from ktui.core.live.window import total
@@ -178,7 +170,7 @@ USERS: tuple[Column[rows.UserLine], ...] = (
 CACHES: tuple[Column[rows.CacheAt], ...] = (
     _resource("resource", wish=33),
     _text("replica", "replica", "replica", 7, about="which process"),
-    Column("rv", "rv", lambda row: integer(row.rv) if row.rv is not None else UNKNOWN,
+    Column("rv", "rv", lambda row: f"{row.rv:,}" if row.rv is not None else UNKNOWN,
            lambda row: row.rv or 0, 14, align="right", priority=0, descending=True,
            about="the cache's resourceVersion: apiserver_watch_cache_resource_version", unit="rv"),
     _number("behind", "behind", "behind",
