@@ -257,7 +257,7 @@ class FlowControlScreen(LiveFlowControl):
         self.query_one("#verdict", Panel).show(build, (id(state), state.live.touched))
 
 
-class LiveVersions(FiguresScreen, VersionsScreen):
+class LiveVersions(VersionsScreen, FiguresScreen):
     """Versions over a live cluster: with its version and gates; a second table shows these."""
 
     CSS_PATH = "../versions/versions.tcss"
