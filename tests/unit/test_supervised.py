@@ -11,12 +11,12 @@ from tests.source import parsed
 # Tasks whose starter waits for them, or that report their end in their own way.
 OWN = {
     "apiserver/http/health_reserve.py",  # its connection ends with it, and an error is logged
-    "apiserver/http/lifespan.py",  # startup and shutdown wait for it
-    "apiserver/call.py",  # one cancels its request, one frees memory piece by piece
+    "apiserver/http/listener.py",  # startup and shutdown wait for it
+    "apiserver/large_requests.py",  # one cancels its request, one frees memory piece by piece
     "apiserver/http/request.py",  # its request waits for it
     "apiserver/http/tls_front.py",  # its connection waits for both directions
     "apiserver/pages/etcd.py",  # its request waits for it
-    "cacher/etcd_watch.py",  # its client's stream ends with the error
+    "cacher/watch_handler.py",  # its client's stream ends with the error
     "cacher/resource_cache.py",  # both within a supervised task
     "cli/server/composition.py",  # waits for a signal
     "cli/server/fault_injector.py",  # its end is a marker in the telemetry, and `end` waits for it

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.events import Key, Paste
 
 from ktui.tui.compat import WholeScreen, running_app
@@ -15,7 +16,6 @@ from ktui.tui.navigation.modes import Mode
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
-from ktui.tui.widgets.panel import Area
 
 
 class FirstScreen(WholeScreen):
@@ -33,7 +33,8 @@ class FirstScreen(WholeScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
-        with Area(id="body"):
+        # No Area, whose background Textual paints as it is: with NO_COLOR, too.
+        with Container(id="body"):
             yield Banner()
         yield KeyBar()
 
