@@ -41,10 +41,14 @@ async def until_handled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     screen is that of the app's mode, which follows the one of the first frame.
     False if an exception has ended the app before.
     """
+    begins = False
     while pilot.app.screen_stack and isinstance(pilot.app.screen, FirstScreen):
         if pilot.app._exception_event.is_set():
             return False
+        begins = True
         await asyncio.sleep(0)
+    if begins:
+        await until_quiet()  # it has painted what the app knows
     if not pilot.app.screen_stack:
         return False
     pumps = (pilot.app, *pilot.app.screen.walk_children(with_self=True))
