@@ -22,10 +22,11 @@ class CollectorPause:
     """Pauses Python's garbage collector while at least one caller uses large trees. Only for the event loop.
 
     Each pass over a tree of 100,000 objects and lists stops the process for tens of milliseconds, and finds
-    nothing: such trees have no cycles, and are freed with the last reference. Some of them are still there
-    when the pause ends, and the first pass after it would visit them. So what a pause leaves is set aside
-    (`gc.freeze`, which visits nothing): it is freed as before, and no pass visits it. Cycles among it, of
-    other requests meanwhile, are kept until `tidy_when_quiet` looks through what is set aside.
+    nothing: such trees have no cycles, and are freed with the last reference. Some of them may still be there
+    when the pause ends, and the first pass after it would visit them. So if many objects are young then, they
+    are set aside (`gc.freeze`, which visits nothing): they are freed as before, and no pass visits them.
+    Cycles among them, of other requests meanwhile, are kept until `tidy_when_quiet` looks through what is set
+    aside; so few objects are not, which the next pass visits in a moment.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,7 +51,8 @@ class CollectorPause:
     def end(self) -> None:
         self._holders -= 1
         if not self._holders:
-            gc.freeze()
+            if gc.get_count()[0] > MOST_YOUNG:
+                gc.freeze()
             gc.enable()
 
 

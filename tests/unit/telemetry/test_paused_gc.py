@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from ktui.telemetry.off_loop import LONGEST_PAUSE, CollectorPause
+from ktui.telemetry.off_loop import LONGEST_PAUSE, MOST_YOUNG, CollectorPause
 
 
 @pytest.fixture(autouse=True)
@@ -41,13 +42,30 @@ def test_garbage_of_a_long_pause_is_collected(monkeypatch: pytest.MonkeyPatch) -
 def test_what_a_pause_leaves_is_visited_by_no_pass_and_freed_with_its_last_reference() -> None:
     pause = CollectorPause()
     pause.begin()
-    tree: list[Any] = [{"n": [number]} for number in range(10_000)]
+    tree: list[Any] = [{"n": [number]} for number in range(MOST_YOUNG)]
     pause.end()
     before = gc.get_freeze_count()
     seen = {id(each) for generation in range(3) for each in gc.get_objects(generation)}
     assert not any(id(part) in seen for part in tree)
     del tree
-    assert before - gc.get_freeze_count() >= 20_000
+    assert before - gc.get_freeze_count() >= 2 * MOST_YOUNG
+
+
+def test_the_few_objects_that_a_pause_leaves_are_collected_as_before() -> None:
+    class Node:
+        itself: object
+
+    before = gc.get_freeze_count()
+    pause = CollectorPause()
+    pause.begin()
+    node = Node()
+    node.itself = node
+    alive = weakref.ref(node)
+    del node
+    pause.end()
+    assert gc.get_freeze_count() == before
+    gc.collect()
+    assert alive() is None
 
 
 def test_garbage_from_before_a_pause_is_not_set_aside() -> None:
