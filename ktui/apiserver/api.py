@@ -160,7 +160,10 @@ class Api:
         try:
             if wrong is not None:
                 self._warn_of_unserved(call)
-                raise wrong
+                try:
+                    raise wrong
+                finally:
+                    wrong = None  # its traceback keeps this frame
             try:
                 await self._handle(call)
             except asyncio.CancelledError:

@@ -95,10 +95,8 @@ class EtcdConnection:
             yield
         except grpc.aio.AioRpcError as error:
             raise self.fault(error) from error
-        except asyncio.CancelledError:
-            if ended := self.ended():
-                raise ended from None
-            raise
+        except asyncio.CancelledError as cancelled:
+            raise self.ended() or cancelled from None  # no local name, which would be in a cycle
         finally:
             self._calls.discard(call)
 

@@ -202,12 +202,8 @@ class WatchStream:
             raise self._fault(error) from error
         except asyncio.InvalidStateError as error:  # the stream has ended, and the read reports the error
             raise grpc_errors.unavailable("the watch stream has ended", self._endpoint) from error
-        except asyncio.CancelledError:
-            if lost := self._lost():
-                raise lost from None
-            if not self._only_closed():
-                raise
-            raise grpc_errors.unavailable("the watch stream has been closed", self._endpoint) from None
+        except asyncio.CancelledError as cancelled:
+            raise self._lost() or self._closed_or(cancelled) from None
         ledger = self._transport.ledger
         ledger.charge(rpcs=rpcs, sent=len(body))
         entry = LedgerEntry(op, self._purpose, sent=len(body))
@@ -220,12 +216,10 @@ class WatchStream:
             raw = await self._call.read()
         except grpc.aio.AioRpcError as error:
             raise self._fault(error) from error
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cancelled:
             if self._only_closed():
                 return None
-            if lost := self._lost():
-                raise lost from None
-            raise
+            raise self._lost() or cancelled from None
         if raw is grpc.aio.EOF:
             if self._closed:
                 return None
@@ -253,12 +247,21 @@ class WatchStream:
         return fault
 
     def _lost(self) -> EtcdError | None:
-        """Return the error of a stream that was given up, which looks like a cancellation; else None."""
+        """Return the error of a stream that was given up, which looks like a cancellation; else None.
+
+        It must get no local name where it is raised: its traceback would keep that frame, the frame the
+        error, and both the stream with its last message until a full collection.
+        """
         if being_cancelled():
             return None
         if self._hung_seconds and not self._closed:
             return grpc_errors.hanging(self._endpoint, self._hung_seconds)
         return self._connection.ended() if self._connection is not None and not self._closed else None
+
+    def _closed_or(self, cancelled: asyncio.CancelledError) -> BaseException:
+        if self._only_closed():
+            return grpc_errors.unavailable("the watch stream has been closed", self._endpoint)
+        return cancelled
 
     def _only_closed(self) -> bool:
         """Whether a cancellation is grpc's own after `close`, and not the task's, which looks the same."""

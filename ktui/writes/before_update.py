@@ -13,7 +13,7 @@ from ktui.kube.status import StatusError, bad_request, bare_error, conflict, oth
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
 from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy
-from ktui.writes.decoding.body import wrong_custom_kind
+from ktui.writes.decoding.body import check_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
@@ -101,8 +101,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     _keep_other_part(old, new, context)
     metadata = metadata_of(new)
     drop_empty(metadata)
-    if wrong := wrong_custom_kind(new, resource):
-        raise wrong
+    check_custom_kind(new, resource)
     if resource.id == definitions.ID and not context.subresource:
         definitions.add_stored_version(new)
     values, fixed = _member_errors(old, new, context)

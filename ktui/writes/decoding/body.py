@@ -45,10 +45,10 @@ def unregistered(api_version: str, kind: str) -> str:
     return f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(SCHEME)}"
 
 
-def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:
-    """The 422 for a custom resource of another kind, which can be decoded but is not valid; else None."""
+def check_custom_kind(obj: Obj, resource: Resource) -> None:
+    """Raise the 422 for a custom resource of another kind, which can be decoded but is not valid."""
     if not resource.custom:
-        return None
+        return
     wanted = (("kind", resource.kind), ("apiVersion", resource.api_version))
     errors = [
         invalid(name, str(obj.get(name)), f"must be {right}")
@@ -56,10 +56,10 @@ def wrong_custom_kind(obj: Obj, resource: Resource) -> StatusError | None:
         if obj.get(name) != right
     ]
     if not errors:
-        return None
+        return
     metadata = obj.get("metadata")
     name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
-    return invalid_object(str(obj.get("kind")), str(obj.get("apiVersion")).rpartition("/")[0], name, errors)
+    raise invalid_object(str(obj.get("kind")), str(obj.get("apiVersion")).rpartition("/")[0], name, errors)
 
 
 def _related(one: str, other: str) -> bool:
@@ -194,8 +194,7 @@ def _check_kind(obj: Obj, resource: Resource, body: bytes, knows: Knows) -> None
             f"the API version in the data ({api_version}) does not match the expected API version "
             f"({resource.api_version})"
         )
-    if wrong := wrong_custom_kind(obj, resource):
-        raise wrong
+    check_custom_kind(obj, resource)
 
 
 def _unrecognized(resource: Resource, why: str, body: bytes) -> StatusError:

@@ -130,16 +130,18 @@ def _named(directive: str, prefix: str, what: str) -> str:
     return name
 
 
+_BAD_RETAIN = "invalid patch format of retainKeys"
+
+
 def _retained(target: Obj, patch: Obj) -> Obj:
     """Return the target with the retained members only, which must include those of the patch."""
-    wrong = BadDirective("invalid patch format of retainKeys")
     if not isinstance(patch[RETAIN], list):
-        raise wrong
+        raise BadDirective(_BAD_RETAIN)
     names = set(map(hashed, patch[RETAIN]))
     for name, value in patch.items():
         directive = name.startswith((RETAIN, DELETE_PRIMITIVES, ORDER))
         if value is not None and not directive and name not in names:
-            raise wrong
+            raise BadDirective(_BAD_RETAIN)
     return {name: value for name, value in target.items() if name in names}
 
 

@@ -15,7 +15,7 @@ from ktui.contract.events import EtcdCall
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
-from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
+from ktui.etcd.errors import CompactedError, ConnectionLostError, EtcdError, UnreachableError
 from ktui.etcd.types import WatchEvent
 from ktui.etcd.watch import WatchStream
 from ktui.storage.compaction import compact, follow_compactions
@@ -124,6 +124,33 @@ async def test_ended_watches_leave_no_garbage(client: EtcdClient, bus: Bus, pref
     finally:
         gc.enable()
         await nowhere.close()
+
+
+@pytest.mark.parametrize("how", ["give_up", "move_watches"])
+async def test_a_watch_that_is_ended_while_it_is_read_leaves_no_garbage(
+    etcd_config: EtcdConfig, bus: Bus, prefix: str, how: str
+) -> None:
+    one = await EtcdClient.connect(etcd_config, bus)
+    gc.collect()
+    gc.disable()
+    try:
+        watch = one.watch(prefix.encode(), start_revision=one.head + 1)
+        await watch.open()
+        connection = watch._connection
+        assert connection is not None
+        asyncio.get_running_loop().call_soon(getattr(connection, how))
+        with contextlib.suppress(ConnectionLostError):
+            while await anext(watch):  # progress, which etcd may report before
+                pass
+        await watch.close()
+        ended = weakref.ref(watch)
+        del watch
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert ended() is None
+    finally:
+        gc.enable()
+        await one.close()
 
 
 async def test_cancelling_the_reader_is_not_taken_for_an_end(client: EtcdClient, prefix: str) -> None:
