@@ -231,4 +231,4 @@ def test_many_requirements_say_the_same_as_each_of_them(
 )
 def test_thousands_of_requirements_are_tested_in_few_steps(text: str) -> None:
     selector = LabelSelector.parse(",".join(text.format(number) for number in range(2000)))
-    assert steps(selector.matches, {"a": "b", "k": "w", "k1": "v"}) < 100
+    assert steps(selector.matches, {"a": "b", "k": "w", "k1": "v"}) <= 50
