@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
@@ -15,15 +14,11 @@ from ktui.etcd.types import KV, RangeResult
 from ktui.kube import status
 from ktui.storage.keys import ResourceKeys, range_end
 from ktui.storage.objects import EVERYTHING, Reader, SelectionPredicate, StoredObject, bytes_of
-from ktui.supervision import stop
+from ktui.storage.whole_range import MAX_PAGE, read_range
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import Slices
 
 PageRule = Literal["constant", "doubling"]
-
-MAX_PAGE = 10_000  # kube-apiserver: maxLimit
-_FIRST_CHUNK = 500
-_CHUNK_BYTES = 8 << 20
 
 
 def next_page(limit: int, rule: PageRule) -> int:
@@ -32,29 +27,6 @@ def next_page(limit: int, rule: PageRule) -> int:
     kube-apiserver up to 1.23 keeps the client's limit; 1.24+ doubles it up to 10,000.
     """
     return limit if rule == "constant" or limit >= MAX_PAGE else min(limit * 2, MAX_PAGE)
-
-
-class Chunks:
-    """Chunk sizes for reading a whole range in responses of about 8 MiB, estimated from the values read so
-    far.
-
-    kube-apiserver reads an unlimited list with one Range; with 100,000 pods that is one response of 600 MB,
-    which overloads etcd and ktui. All chunks have the first one's revision.
-    """
-
-    def __init__(self, most: int = MAX_PAGE) -> None:
-        self._most = most
-        self.size = min(_FIRST_CHUNK, most)
-        self._keys = 0
-        self._bytes = 0
-
-    def record(self, keys: int, size: int) -> None:
-        """Record a response: its number of keys and its bytes of values."""
-        self._keys += keys
-        self._bytes += size
-        if self._bytes:
-            fitting = _CHUNK_BYTES * self._keys // self._bytes
-            self.size = max(1, min(fitting, self.size * 4, self._most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,62 +71,6 @@ class Page:
     objects: Sequence[StoredObject]
     rv: int
     count: int
-
-
-async def read_range(
-    client: EtcdClient,
-    start: bytes,
-    end: bytes,
-    *,
-    revision: int = 0,
-    most: int = MAX_PAGE,
-    purpose: str = "",
-    stream: bool = False,
-) -> AsyncGenerator[RangeResult, None]:
-    """Yield responses of at most `most` keys and about 8 MiB, all at one revision: the given or the first
-    one's.
-
-    Yields at least one response, even if it is empty. Only one request is in flight at a time. `stream`: as
-    one RangeStream, if etcd has it; then only the last response has revision and count.
-    """
-    if stream and client.range_streams.supported is not False:
-        try:
-            async with aclosing(
-                client.range_stream(start, end, revision=revision, purpose=purpose)
-            ) as results:
-                async for result in results:
-                    yield result
-            return
-        except UnimplementedError:  # raised before the first result
-            pass
-    pages = _pages(client, start, end, revision, most, purpose)
-    async with aclosing(pages) as answers:
-        async for answer in answers:
-            yield answer
-
-
-async def _pages(
-    client: EtcdClient, start: bytes, end: bytes, revision: int, most: int, purpose: str
-) -> AsyncGenerator[RangeResult, None]:
-    chunks = Chunks(most)
-    answer = await client.range(start, end, limit=chunks.size, revision=revision, purpose=purpose)
-    revision = revision or answer.revision
-    while answer.more and answer.kvs:
-        chunks.record(len(answer.kvs), sum(len(kv.value) for kv in answer.kvs))
-        following = asyncio.ensure_future(
-            client.range(
-                answer.kvs[-1].key + b"\0", end, limit=chunks.size, revision=revision, purpose=purpose
-            )
-        )
-        try:
-            yield answer
-            answer = await following
-        finally:
-            if not following.done():
-                await stop(following)
-            elif not following.cancelled():
-                following.exception()  # retrieved, in case the response is never awaited
-    yield answer
 
 
 _BATCH = 128  # objects scanned before the selectors are evaluated

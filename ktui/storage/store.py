@@ -15,8 +15,9 @@ from ktui.kube import status
 from ktui.kube.resources import Resource
 from ktui.storage.errors import asking
 from ktui.storage.keys import ResourceKeys, range_end
-from ktui.storage.lister import MAX_PAGE, Lister, Page, StoreList, StoreListRequest, read_range
+from ktui.storage.lister import Lister, Page, StoreList, StoreListRequest
 from ktui.storage.objects import Reader, StoredObject
+from ktui.storage.whole_range import MAX_PAGE, read_range
 from ktui.storage.writer import Leases, Writer
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import LARGE_BYTES, Slices, compute_large

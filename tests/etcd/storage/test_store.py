@@ -133,6 +133,15 @@ async def test_unlimited_lists_come_whole_and_count_once(pods: Store) -> None:
     assert await pods.count() == 17
 
 
+async def test_a_large_collection_is_read_in_narrow_ranges(pods: Store) -> None:
+    await fill(pods, 40)
+    await pods.create(pod("other", "zoo"))
+    pages = [page async for page in pods.pages(page=2)]
+    found = [name for page in pages for name in names(page.objects)]
+    assert found == [*(f"p{number:02}" for number in range(40)), "other"]
+    assert {(page.rv, page.count) for page in pages} == {(pages[0].rv, 41)}
+
+
 async def test_etcd_behind_the_asked_version_is_a_timeout(pods: Store) -> None:
     head = await pods.probe()
     with pytest.raises(StatusError, match=f"Too large resource version: {head + 10_000}") as caught:
