@@ -67,7 +67,7 @@ def set_definition_defaults(obj: Obj) -> None:
 
 def set_new_status(obj: Obj) -> None:
     """Set the status of a new definition, in which nothing is accepted yet."""
-    stored = [v["name"] for v in _versions(obj) if v.get("storage")]
+    stored = [v["name"] for v in versions_of(obj) if v.get("storage")]
     names = {"plural": "", "kind": ""}
     obj["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": stored}
 
@@ -77,9 +77,9 @@ def add_stored_version(obj: Obj) -> None:
     status = obj["status"] = dict(obj.get("status") or {})
     stored = list(status.get("storedVersions") or [])
     status["storedVersions"] = [
-        *stored, *(v["name"] for v in _versions(obj) if v.get("storage") and v["name"] not in stored)
+        *stored, *(v["name"] for v in versions_of(obj) if v.get("storage") and v["name"] not in stored)
     ]  # fmt: skip
 
 
-def _versions(obj: Obj) -> list[Obj]:
+def versions_of(obj: Obj) -> list[Obj]:
     return [v for v in (obj.get("spec") or {}).get("versions") or [] if isinstance(v, dict)]

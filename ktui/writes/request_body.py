@@ -15,6 +15,7 @@ from ktui.kube.status import StatusError, forbidden_read_only, request_entity_to
 from ktui.kube.structural.schema import may_be_slow
 from ktui.telemetry.off_loop import compute
 from ktui.wire.pb import CodecError
+from ktui.writes import definitions
 from ktui.writes.admission.rights import GRANTS
 from ktui.writes.decoding.body import (
     APPLY,
@@ -35,7 +36,6 @@ from ktui.writes.decoding.body import (
 from ktui.writes.decoding.typed_objects import shaped
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
-from ktui.writes.validation.updates import definitions
 
 YAML_TYPES = (YAML, APPLY)
 SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as many bytes of JSON

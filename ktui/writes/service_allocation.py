@@ -22,10 +22,10 @@ from ktui.writes import stored_objects
 from ktui.writes.before_update import finished_deleting
 from ktui.writes.service_addresses import Addresses, NodePorts, PortUnavailable, ServiceRange, Unavailable
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
+from ktui.writes.validation.values.services import FAMILIES
 
 HEADLESS = "None"
 ADDRESS = "spec.clusterIPs"
-FAMILIES = ("IPv4", "IPv6")
 
 
 class Need(NamedTuple):

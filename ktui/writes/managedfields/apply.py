@@ -59,23 +59,18 @@ def with_last_applied(obj: Obj, config: Obj) -> Obj:
     """Return the object with the configuration in its annotation, if it has that annotation."""
     if not _annotation(obj):
         return obj
+    applied = dict(config.get("metadata") or {})
+    if isinstance(applied.get("annotations"), dict):
+        applied["annotations"] = {n: value for n, value in applied["annotations"].items() if n != ANNOTATION}
+    text = to_json({**config, "metadata": applied}, "sorted").decode() + "\n"
     metadata = obj["metadata"]
-    annotations = {**metadata["annotations"], ANNOTATION: _text(config)}
-    return {**obj, "metadata": {**metadata, "annotations": annotations}}
+    return {**obj, "metadata": {**metadata, "annotations": {**metadata["annotations"], ANNOTATION: text}}}
 
 
 def _annotation(obj: Obj) -> str:
     annotations = (obj.get("metadata") or {}).get("annotations")
     found = annotations.get(ANNOTATION) if isinstance(annotations, dict) else None
     return found if isinstance(found, str) else ""
-
-
-def _text(config: Obj) -> str:
-    metadata = dict(config.get("metadata") or {})
-    if isinstance(metadata.get("annotations"), dict):
-        kept = {name: value for name, value in metadata["annotations"].items() if name != ANNOTATION}
-        metadata["annotations"] = kept
-    return to_json({**config, "metadata": metadata}, "sorted").decode() + "\n"
 
 
 Entry = Obj
@@ -112,7 +107,14 @@ class Apply:
         new = self._merged(old, own, others)
         if not self.force:
             client_side = agreed_fields(old, self.resource) if self.manager == KUBECTL else {}
-            self._check(others, difference(self._changes(old, new).set, client_side))
+            changed = difference(compare(old, new, self._root).set, client_side)
+            conflicts: dict[str, list[str]] = {}
+            for entry in sorted(others, key=_described):
+                paths = paths_of(intersection(entry.get("fieldsV1") or {}, changed))
+                if found := [*within_limit(paths)]:
+                    conflicts.setdefault(_described(entry), []).extend(found)
+            if conflicts:
+                raise _conflict(conflicts)
         return with_last_applied(new, self.config) if self.manager == KUBECTL else new
 
     def _merged(self, old: Obj, own: Entry | None, others: list[Entry]) -> Obj:
@@ -124,7 +126,7 @@ class Apply:
         """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
         own, others = self._entries(old or {})
         fields = self._fields
-        changed = Changes() if old is None else self._changes(old, self._merged(old, own, others))
+        changed = Changes() if old is None else compare(old, self._merged(old, own, others), self._root)
         taken = union(changed.set, changed.removed)
         for entry in others:
             entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
@@ -156,19 +158,6 @@ class Apply:
         track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
         entries: list[Entry] = seen["metadata"].get("managedFields") or []
         return entries
-
-    def _changes(self, old: Obj, new: Obj) -> Changes:
-        return compare(old, new, self._root)
-
-    @staticmethod
-    def _check(others: list[Entry], changed: FieldSet) -> None:
-        conflicts: dict[str, list[str]] = {}
-        for entry in sorted(others, key=_described):
-            paths = paths_of(intersection(entry.get("fieldsV1") or {}, changed))
-            if found := [*within_limit(paths)]:
-                conflicts.setdefault(_described(entry), []).extend(found)
-        if conflicts:
-            raise _conflict(conflicts)
 
 
 def _described(entry: Entry) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import msgspec.json
@@ -13,20 +14,17 @@ from ktui.wire.schema import JSON_ZERO_VALUES
 from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 
-_empty: dict[tuple[str, str], Obj] = {}
 
-
+@lru_cache(maxsize=256)
 def _empty_object(resource: Resource) -> Obj:
     """Return the JSON of a type's zero value in Go, whose members a creation does not own."""
     if resource.custom:
         return {}
     if resource.encoding != "protobuf":
         return JSON_ZERO_VALUES.get(resource.kind, {})
-    identity = (resource.api_version, resource.kind)
-    if identity not in _empty:
-        raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)
-        _empty[identity] = msgspec.json.decode(codec_for().object_json(raw, None, resource.api_version))
-    return _empty[identity]
+    raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)
+    empty: Obj = msgspec.json.decode(codec_for().object_json(raw, None, resource.api_version))
+    return empty
 
 
 def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:

@@ -33,12 +33,35 @@ def union(*sets: FieldSet) -> FieldSet:
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
     """Return the paths of `one` that are not in `other`."""
-    return _without(one, other) or {}
+    left: FieldSet = {}
+    for key, mine in one.items():
+        if key == MEMBER:
+            continue
+        its = other.get(key)
+        if its is None:
+            left[key] = mine
+            continue
+        below, member = difference(mine, its), _is_member(mine) and not _is_member(its)
+        if below:
+            left[key] = {MEMBER: {}, **below} if member else below
+        elif member:
+            left[key] = {}
+    return left
 
 
 def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
     """Return the paths that are in both sets."""
-    return _common(one, other) or {}
+    found: FieldSet = {}
+    for key in one if len(one) <= len(other) else other:
+        if key == MEMBER or key not in one or key not in other:
+            continue
+        mine, its = one[key], other[key]
+        below, member = intersection(mine, its), _is_member(mine) and _is_member(its)
+        if below:
+            found[key] = {MEMBER: {}, **below} if member else below
+        elif member:
+            found[key] = {}
+    return found
 
 
 def paths_of(fields: FieldSet, prefix: str = "") -> Iterator[str]:
@@ -81,39 +104,8 @@ def _absorb(whole: FieldSet, other: FieldSet) -> None:
             mine.setdefault(MEMBER, {})
 
 
-def _without(one: FieldSet, other: FieldSet) -> FieldSet | None:
-    left: FieldSet = {}
-    for key, mine in one.items():
-        if key == MEMBER:
-            continue
-        its = other.get(key)
-        if its is None:
-            left[key] = mine
-            continue
-        below, member = _without(mine, its), _is_member(mine) and not _is_member(its)
-        if below:
-            left[key] = {MEMBER: {}, **below} if member else below
-        elif member:
-            left[key] = {}
-    return left or None
-
-
-def _common(one: FieldSet, other: FieldSet) -> FieldSet | None:
-    found: FieldSet = {}
-    for key in one if len(one) <= len(other) else other:
-        if key == MEMBER or key not in one or key not in other:
-            continue
-        mine, its = one[key], other[key]
-        below, member = _common(mine, its), _is_member(mine) and _is_member(its)
-        if below:
-            found[key] = {MEMBER: {}, **below} if member else below
-        elif member:
-            found[key] = {}
-    return found or None
-
-
-def _is_member(node: FieldSet | None) -> bool:
-    return node is not None and (not node or MEMBER in node)
+def _is_member(node: FieldSet) -> bool:
+    return not node or MEMBER in node
 
 
 def ordered(fields: FieldSet) -> FieldSet:

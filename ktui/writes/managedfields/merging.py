@@ -34,7 +34,11 @@ def _fields(container: Obj, node: Node) -> FieldSet:
         below = node.member(name)
         value = entry_of(name, container, below)
         if isinstance(value, Items):
-            inner = {key: _item_fields(item, below.item()) for key, item in value.items()}
+            each = below.item()
+            inner = {
+                key: _as_member(_fields(item, each)) if isinstance(item, dict) and not each.atomic else {}
+                for key, item in value.items()
+            }
         elif isinstance(value, dict) and value and not below.atomic:
             inner = _fields(value, below)
         else:
@@ -45,10 +49,6 @@ def _fields(container: Obj, node: Node) -> FieldSet:
         elif inner:  # an empty keyed list has no owner
             found[f"f:{name}"] = inner
     return found
-
-
-def _item_fields(item: Any, node: Node) -> FieldSet:
-    return _as_member(_fields(item, node)) if isinstance(item, dict) and not node.atomic else {}
 
 
 def _as_member(below: FieldSet) -> FieldSet:

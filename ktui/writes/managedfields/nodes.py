@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import Schema, additional, items
@@ -14,41 +14,15 @@ Keys = tuple[str, ...] | None
 KEY_DEFAULTS = {"protocol": "TCP"}
 
 
-class Node(Protocol):
-    """A position in the tree of an object, with its type."""
-
-    typed: bool  # equal values in Python are equal, and null is the same as absent
-    atomic: bool  # an atomic object
-
-    def member(self, name: str) -> Node: ...
-
-    def declares(self, name: str) -> bool:
-        """Return True for a field of a struct, False for a key of a map."""
-        ...
-
-    def item(self) -> Node:
-        """Return the node of a list's items."""
-        ...
-
-    def keys(self, value: list[Any]) -> Keys:
-        """Return the key of a list's items: member names; () for a set (items are keys); None: atomic."""
-        ...
-
-    def key_default(self, key: str) -> Any:
-        """Return the default for a key that an item lacks."""
-        ...
-
-
 class BuiltinNode:
-    """A node of a built-in type.
+    """A position in the tree of an object of a built-in kind, with its type.
 
     `message` is a struct's type; `below` is the node of a map's values or of a list's items. Without both,
-    nothing is known: then maps are granular and lists atomic.
+    nothing is known: then maps are granular and lists atomic. `atomic`: an atomic object.
     """
 
     __slots__ = ("_below", "_keys", "_message", "atomic")
-
-    typed = True
+    typed = True  # equal values in Python are equal, and null is the same as absent
 
     def __init__(
         self, message: str = "", *, below: BuiltinNode | None = None, keys: Keys = None, atomic: bool = False
@@ -57,20 +31,24 @@ class BuiltinNode:
         self.atomic = atomic
 
     def member(self, name: str) -> BuiltinNode:
-        return _field_node(self._message, name) if self._message else self._below or UNKNOWN
+        return _known_field(self._message, name) if self.declares(name) else self._below or UNKNOWN
 
     def declares(self, name: str) -> bool:
+        """Return True for a field of a struct, False for a key of a map."""
         return bool(self._message) and name in fields_by_name(self._message)
 
     def item(self) -> BuiltinNode:
+        """Return the node of a list's items."""
         return self._below or UNKNOWN
 
     def keys(self, value: list[Any]) -> Keys:
+        """Return the key of a list's items: member names; () for a set (items are keys); None: atomic."""
         if self._keys and not all(isinstance(item, dict) for item in value):
             return None
         return self._keys
 
     def key_default(self, key: str) -> Any:
+        """Return the default for a key that an item lacks."""
         return KEY_DEFAULTS.get(key)
 
 
@@ -93,10 +71,6 @@ def _known_field(message: str, name: str) -> BuiltinNode:
     return BuiltinNode(below=below, keys=rule.keys, atomic=rule.relationship == "atomic")
 
 
-def _field_node(message: str, name: str) -> BuiltinNode:
-    return _known_field(message, name) if name in fields_by_name(message) else UNKNOWN
-
-
 def _value_node(field: SchemaField, relationship: str = "") -> BuiltinNode:
     if field.kind == "message" and relationship:
         return BuiltinNode(field.type, atomic=relationship == "atomic")
@@ -107,7 +81,7 @@ _RAW = BuiltinNode(atomic=True)
 
 
 class SchemaNode:
-    """A node by x-kubernetes-list-type, -list-map-keys and -map-type of a custom resource's schema.
+    """The same by x-kubernetes-list-type, -list-map-keys and -map-type of a custom resource's schema.
 
     `schema` None: unknown; then maps are granular and lists atomic.
     """
@@ -147,6 +121,9 @@ class SchemaNode:
     def key_default(self, key: str) -> Any:
         properties: Mapping[str, Any] = (items(self._schema) or {}).get("properties") or {}
         return (properties.get(key) or {}).get("default")
+
+
+Node: TypeAlias = BuiltinNode | SchemaNode
 
 
 def root_of(resource: Resource) -> Node:

@@ -90,9 +90,13 @@ def _of_schema(value: Any, schema: Schema | None, path: Path | None) -> Iterator
     if value is None or schema is None:
         return
     match schema.get("type"):
+        case "object" if isinstance(value, dict):
+            properties: Mapping[str, Schema] = schema.get("properties") or {}
+            rest = additional(schema)[1]
+            for name, member in value.items():
+                yield from _of_schema(member, properties.get(name, rest), (path, f".{name}"))
         case "object":
-            faults = _of_map(value, path)
-            yield from faults or _of_object(value, schema, path)
+            yield _other(path, "map", value)
         case "array":
             if isinstance(value, list):
                 yield from _of_list(value, schema, path)
@@ -102,13 +106,6 @@ def _of_schema(value: Any, schema: Schema | None, path: Path | None) -> Iterator
             yield from _of_scalar(value, wanted, path)
         case "integer" | "number":
             yield from _of_scalar(value, "number", path)
-
-
-def _of_object(value: Obj, schema: Schema, path: Path | None) -> Iterator[str]:
-    properties: Mapping[str, Schema] = schema.get("properties") or {}
-    _, rest = additional(schema)
-    for name, member in value.items():
-        yield from _of_schema(member, properties.get(name, rest), (path, f".{name}"))
 
 
 def _of_list(value: list[Any], schema: Schema, path: Path | None) -> Iterator[str]:

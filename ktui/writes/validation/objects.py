@@ -44,7 +44,7 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "controllerrevisions.apps": cluster.REVISION,
     "cronjobs.batch": jobs.CRON_JOB,
     "csidrivers.storage.k8s.io": storage.CSI_DRIVER,
-    definitions.ID: (("", definitions.definition_errors),),
+    "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
     "daemonsets.apps": workloads.DAEMON_SET,
     "deployments.apps": workloads.DEPLOYMENT,
     "endpoints": networks.ENDPOINTS,
@@ -84,23 +84,16 @@ _ROWS: dict[str, tuple[Row, ...]] = {
 
 def value_errors(resource: str, obj: Obj) -> list[FieldError]:
     """Return the errors in the values of an object; `resource` is the resource's id."""
-    table = _table(resource)
-    return table.errors(obj) if table is not None else []
+    return _table(resource).errors(obj)
 
 
 @functools.cache
-def _table(resource: str) -> RuleTree | None:
-    rows = _ROWS.get(resource)
-    return table_of(*rows) if rows is not None else None
+def _table(resource: str) -> RuleTree:
+    return table_of(*_ROWS.get(resource, ()))
 
 
 # Members whose updates have their own rules, or are not validated.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
-
-
-def object_errors(obj: Obj, resource: Resource) -> list[FieldError]:
-    """Return the errors in an object itself."""
-    return [] if resource.custom else value_errors(resource.id, obj)
 
 
 def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
@@ -108,7 +101,7 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     if resource.custom:
         return custom_errors(obj, resource)
     generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
-    return [*generated, *object_errors(obj, resource)]
+    return [*generated, *value_errors(resource.id, obj)]
 
 
 # Fields with whose errors an object may stay that has them already.
@@ -117,10 +110,10 @@ _TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTarg
 
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
     """Return the errors in an object itself that an update makes."""
-    errors = object_errors(new, resource)
+    errors = value_errors(resource.id, new)
     tolerated = _TOLERATED.get(resource.id, frozenset()) & {error.field for error in errors}
     if tolerated:
-        tolerated &= {error.field for error in object_errors(old, resource)}
+        tolerated &= {error.field for error in value_errors(resource.id, old)}
     return [error for error in errors if error.field not in tolerated]
 
 
@@ -245,5 +238,4 @@ def status_errors(resource: str, obj: Obj, old: Obj) -> list[FieldError]:
     """Return the errors of a status that replaces that of `old`; only some kinds have rules."""
     if resource == "jobs.batch":
         return _job(obj, old)
-    table = _TABLES.get(resource)
-    return table.errors(obj) if table is not None else []
+    return _TABLES[resource].errors(obj) if resource in _TABLES else []

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.writes.admission.unenforced import unenforced
-from ktui.writes.validation.objects import object_errors, object_warnings, status_errors
+from ktui.writes.validation.objects import object_warnings, status_errors, value_errors
 
 Obj = dict[str, Any]
 CONTAINER = {"name": "main", "image": "nginx"}
@@ -22,7 +22,7 @@ def kind(path: str) -> Resource:
 
 def errors(path: str, obj: Obj) -> list[str]:
     resource = kind(path)
-    return [str(error) for error in object_errors({"kind": resource.kind, **obj}, resource)]
+    return [str(error) for error in value_errors(resource.id, {"kind": resource.kind, **obj})]
 
 
 def pod(**container: Any) -> Obj:

@@ -14,7 +14,7 @@ from ktui.kube.status import StatusError
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import fill_new, validate_metadata
-from ktui.writes.validation.objects import new_errors, object_errors
+from ktui.writes.validation.objects import new_errors, value_errors
 from ktui.writes.validation.values.schedules import schedule_fault, time_zone
 from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
 
@@ -68,7 +68,7 @@ def causes(kind: str, obj: Obj) -> list[tuple[str, str]]:
 def test_the_objects_without_a_mistake_are_valid(kind: str) -> None:
     obj = valid(kind)
     assert causes(kind, obj) == []
-    assert object_errors(obj, resource(kind)) == []  # as an update sees it, with its defaults
+    assert value_errors(resource(kind).id, obj) == []  # as an update sees it, with its defaults
 
 
 def test_errors_come_in_the_order_of_upstreams_functions() -> None:

@@ -11,7 +11,7 @@ from ktui.kube.status import StatusError
 from ktui.writes.admission.mutation import check_overhead
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
-from ktui.writes.validation.objects import object_errors
+from ktui.writes.validation.objects import value_errors
 from ktui.writes.validation.updates import services
 
 from .objects import resource
@@ -20,7 +20,7 @@ Obj = dict[str, Any]
 
 
 def errors(group: str, plural: str, obj: Obj) -> list[str]:
-    return [str(error) for error in object_errors(obj, resource(plural, group))]
+    return [str(error) for error in value_errors(resource(plural, group).id, obj)]
 
 
 @pytest.mark.parametrize(

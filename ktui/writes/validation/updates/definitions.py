@@ -13,13 +13,13 @@ from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, no
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
+from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.updates.field_rules import at, spec_of, unchanged
 
 Schema = Mapping[str, Any]
 
-ID = "customresourcedefinitions.apiextensions.k8s.io"
 SCOPES = ("Cluster", "Namespaced")
 ONE_STORAGE = "must have exactly one version marked as storage version"
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -29,10 +29,6 @@ LABEL_FAULT = (
     "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 )
 _FREE = ("x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
-
-
-def _versions(obj: Obj) -> list[Obj]:
-    return [v for v in spec_of(obj).get("versions") or [] if isinstance(v, dict)]
 
 
 @limited
@@ -68,10 +64,12 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
     """Return the errors of an update: names that an established definition keeps, and stored versions."""
     was, wanted = spec_of(old), spec_of(new)
     errors: list[FieldError] = []
-    paths = ["group", "names.plural"] + (["scope", "names.kind"] if is_true(old, "Established") else [])
+    conditions = (old.get("status") or {}).get("conditions") or []
+    established = any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
+    paths = ["group", "names.plural"] + (["scope", "names.kind"] if established else [])
     for path in paths:
         errors += unchanged(at(was, path), at(wanted, path), f"spec.{path}")
-    present = {v.get("name") for v in _versions(new)}
+    present = {v.get("name") for v in versions_of(new)}
     for index, stored in enumerate((old.get("status") or {}).get("storedVersions") or []):
         if stored not in present:
             why = (
@@ -83,13 +81,8 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
     return errors
 
 
-def is_true(definition: Obj, condition: str) -> bool:
-    conditions = (definition.get("status") or {}).get("conditions") or []
-    return any(c.get("type") == condition and c.get("status") == "True" for c in conditions)
-
-
 def _version_errors(obj: Obj) -> Iterator[FieldError]:
-    versions = _versions(obj)
+    versions = versions_of(obj)
     names = [str(v.get("name") or "") for v in versions]
     if len(set(names)) != len(names):
         yield invalid("spec.versions", versions, "must contain unique version names")

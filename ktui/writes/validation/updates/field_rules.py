@@ -5,6 +5,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from itertools import zip_longest
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
@@ -30,13 +31,14 @@ def spec_of(obj: Obj) -> Obj:
     return spec
 
 
+def without(obj: Obj | None, *names: str) -> Obj:
+    """Return the object without these members."""
+    return {name: value for name, value in (obj or {}).items() if name not in names}
+
+
 def same(one: Any, other: Any) -> bool:
     """Compare semantically: an empty list or map equals a missing one."""
-    return bool(one == other) or (_nothing(one) and _nothing(other))
-
-
-def _nothing(value: Any) -> bool:
-    return value is None or value == [] or value == {}
+    return bool(one == other) or all(value is None or value in ([], {}) for value in (one, other))
 
 
 def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldError]:
@@ -89,14 +91,10 @@ def _lines(old: Any, new: Any, path: str) -> Iterator[str]:
         for name in dict.fromkeys([*old, *new]):
             yield from _lines(old.get(name), new.get(name), f"{path}.{name}")
     elif isinstance(old, list) and isinstance(new, list):
-        for index in range(max(len(old), len(new))):
-            yield from _lines(_item(old, index), _item(new, index), f"{path}[{index}]")
+        for index, (one, other) in enumerate(zip_longest(old, new)):
+            yield from _lines(one, other, f"{path}[{index}]")
     else:
         if old is not None:
             yield f"- {path}: {to_json(old).decode()}"
         if new is not None:
             yield f"+ {path}: {to_json(new).decode()}"
-
-
-def _item(items: list[Any], index: int) -> Any:
-    return items[index] if index < len(items) else None

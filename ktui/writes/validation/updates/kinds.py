@@ -18,25 +18,21 @@ from ktui.writes.validation.updates.field_rules import (
     same,
     spec_of,
     unchanged,
+    without,
 )
 
 _SET = "field is immutable when `immutable` is set"
 
 
-def config_map(old: Obj, new: Obj) -> list[FieldError]:
-    return _sealed(old, new, ("data", "binaryData"))
+def _sealed(*members: str) -> Rule:
+    """Return a rule by which an immutable object keeps these members, and stays immutable."""
 
+    def rule(old: Obj, new: Obj) -> list[FieldError]:
+        changed = [] if new.get("immutable") else ["immutable"]
+        changed += [name for name in members if not same(old.get(name), new.get(name))]
+        return [forbidden(name, _SET) for name in changed] if old.get("immutable") else []
 
-def secret(old: Obj, new: Obj) -> list[FieldError]:
-    return unchanged(old.get("type"), new.get("type"), "type") + _sealed(old, new, ("data",))
-
-
-def _sealed(old: Obj, new: Obj, members: tuple[str, ...]) -> list[FieldError]:
-    if not old.get("immutable"):
-        return []
-    changed = [] if new.get("immutable") else ["immutable"]
-    changed += [name for name in members if not same(old.get(name), new.get(name))]
-    return [forbidden(name, _SET) for name in changed]
+    return rule
 
 
 def node(old: Obj, new: Obj) -> list[FieldError]:
@@ -69,7 +65,7 @@ def role_binding(old: Obj, new: Obj) -> list[FieldError]:
     return [invalid("roleRef", {"APIGroup": wanted.get("apiGroup") or "", **shown}, "cannot change roleRef")]
 
 
-def priority_value(old: Obj, new: Obj) -> list[FieldError]:
+def _priority(old: Obj, new: Obj) -> list[FieldError]:
     same_value = (old.get("value") or 0) == (new.get("value") or 0)
     return [] if same_value else [forbidden("value", "may not be changed in an update.")]
 
@@ -88,6 +84,7 @@ _STATEFUL_SET = (
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
 _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+_FIXED_IN_JOBS = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
 
 
 def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
@@ -102,17 +99,8 @@ def job(old: Obj, new: Obj) -> list[FieldError]:
     errors = _completions(was, wanted) + _selector(old, new)
     free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
     if not same(_template(was, free), _template(wanted, free)):
-        errors.append(invalid("spec.template", wanted.get("template"), "field is immutable"))
-    return errors + _job_fields(old, new)
-
-
-_job_fields = fixed(
-    "spec.completionMode",
-    "spec.podFailurePolicy",
-    "spec.backoffLimitPerIndex",
-    "spec.managedBy",
-    "spec.successPolicy",
-)
+        errors.append(invalid("spec.template", wanted.get("template"), IMMUTABLE))
+    return errors
 
 
 def _selector(old: Obj, new: Obj) -> list[FieldError]:
@@ -124,12 +112,7 @@ def _bare(value: Any) -> Any:
     """Return claim templates without the fields that decoding defaults."""
     if not isinstance(value, list):
         return value
-    return [
-        {name: v for name, v in item.items() if name not in ("apiVersion", "kind", "status")}
-        if isinstance(item, dict)
-        else item
-        for item in value
-    ]
+    return [without(i, "apiVersion", "kind", "status") if isinstance(i, dict) else i for i in value]
 
 
 def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
@@ -151,42 +134,35 @@ def _template(spec: Obj, free: bool) -> Any:
     template = spec.get("template") or {}
     if not free:
         return template
-    pod = {name: value for name, value in (template.get("spec") or {}).items() if name not in _DIRECTIVES}
-    affinity = {
-        name: value for name, value in (pod.pop("affinity", None) or {}).items() if name != "nodeAffinity"
-    }
+    pod = without(template.get("spec"), *_DIRECTIVES)
     for name in ("containers", "initContainers"):
-        pod[name] = [{k: v for k, v in c.items() if k != "resources"} for c in pod.get(name) or []]
-    metadata = {
-        name: value
-        for name, value in (template.get("metadata") or {}).items()
-        if name not in ("labels", "annotations")
-    }
-    return {"metadata": metadata, "spec": {**pod, "affinity": affinity}}
+        pod[name] = [without(container, "resources") for container in pod.get(name) or []]
+    pod["affinity"] = without(pod.get("affinity"), "nodeAffinity")
+    return {"metadata": without(template.get("metadata"), "labels", "annotations"), "spec": pod}
 
 
 RULES: dict[str, Rule] = {
     "clusterrolebindings.rbac.authorization.k8s.io": role_binding,
-    "configmaps": config_map,
+    "configmaps": _sealed("data", "binaryData"),
     "controllerrevisions.apps": fixed("data"),
     "csidrivers.storage.k8s.io": all_of(storage.attach_required, fixed("spec.volumeLifecycleModes")),
     "csistoragecapacities.storage.k8s.io": all_of(storage.topology, fixed("storageClassName")),
-    definitions.ID: definitions.definition_change_errors,
+    "customresourcedefinitions.apiextensions.k8s.io": definitions.definition_change_errors,
     "daemonsets.apps": _selector,
     "deployments.apps": _selector,
     "endpointslices.discovery.k8s.io": fixed("addressType"),
     "ingressclasses.networking.k8s.io": fixed("spec.controller", texts=("spec.controller",)),
-    "jobs.batch": job,
+    "jobs.batch": all_of(job, fixed(*(f"spec.{name}" for name in _FIXED_IN_JOBS))),
     "nodes": node,
     "persistentvolumeclaims": storage.claim,
     "persistentvolumes": storage.volume,
     "pods": pods.pod,
-    "priorityclasses.scheduling.k8s.io": all_of(priority_value, fixed("preemptionPolicy")),
+    "priorityclasses.scheduling.k8s.io": all_of(_priority, fixed("preemptionPolicy")),
     "replicasets.apps": _selector,
     "resourcequotas": quota,
     "rolebindings.rbac.authorization.k8s.io": role_binding,
     "runtimeclasses.node.k8s.io": fixed("handler"),
-    "secrets": secret,
+    "secrets": all_of(fixed("type"), _sealed("data")),
     "services": services.service,
     "statefulsets.apps": stateful_set,
     "storageclasses.storage.k8s.io": fixed(

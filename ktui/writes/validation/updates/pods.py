@@ -6,7 +6,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj, hashed
-from ktui.writes.validation.updates.field_rules import differences, same, spec_of
+from ktui.writes.validation.updates.field_rules import differences, same, spec_of, without
 
 _AFFINITY = "spec.affinity.nodeAffinity"
 _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
@@ -27,7 +27,12 @@ def gate_errors(old: Obj, new: Obj) -> list[FieldError]:
 
 def narrowing_errors(old: Obj, munged: Obj) -> list[FieldError]:
     """The errors of a gated pod's two specs; reset in `munged` the changes that were validated here."""
-    errors = _node_selector(old, munged)
+    selector, labels = old.get("nodeSelector"), munged.get("nodeSelector") or {}
+    _put(munged, "nodeSelector", selector)
+    errors = []
+    if any(labels.get(name) != value for name, value in (selector or {}).items()):
+        why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        errors.append(invalid("spec.nodeSelector", dict(sorted(labels.items())) or None, why))
     was, wanted = _node_affinity(old), _node_affinity(munged)
     if same(was, wanted):
         return errors
@@ -37,15 +42,6 @@ def narrowing_errors(old: Obj, munged: Obj) -> list[FieldError]:
         del affinity["nodeAffinity"]
     _put(munged, "affinity", affinity if affinity or "affinity" in old else None)
     return errors
-
-
-def _node_selector(old: Obj, munged: Obj) -> list[FieldError]:
-    was, wanted = old.get("nodeSelector") or {}, munged.get("nodeSelector") or {}
-    _put(munged, "nodeSelector", old.get("nodeSelector"))
-    if all(wanted.get(name) == value for name, value in was.items()):
-        return []
-    why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-    return [invalid("spec.nodeSelector", dict(sorted(wanted.items())) or None, why)]
 
 
 def _node_affinity(spec: Obj) -> Any:
@@ -115,7 +111,15 @@ def settled(old: Obj, new: Obj) -> None:
 
 def pod(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
-    errors = _deadline_alone(wanted) + _padded_images(wanted)
+    before, seconds = was.get("activeDeadlineSeconds"), wanted.get("activeDeadlineSeconds")
+    alone = seconds is None or 1 <= seconds <= MAX_INT32  # by the rule for a new pod
+    errors = [] if alone else [invalid(_DEADLINE, seconds, _between(1))]
+    for name in (
+        "containers",
+        "initContainers",
+    ):  # upstream reports spaces twice: of a pod, and of its update
+        for index, container in enumerate(wanted.get(name) or []):
+            errors += _padded(container.get("image") or "", f"spec.{name}[{index}].image")
     for name in ("containers", "initContainers"):
         containers = wanted.get(name) or []
         if len(was.get(name) or []) != len(containers):
@@ -123,7 +127,6 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
         for index, container in enumerate(containers):
             image, field = container.get("image") or "", f"spec.{name}[{index}].image"
             errors += [*([] if image else [required(field)]), *_padded(image, field)]
-    before, seconds = was.get("activeDeadlineSeconds"), wanted.get("activeDeadlineSeconds")
     if fault := _deadline_fault(before, seconds):
         errors.append(invalid(_DEADLINE, seconds, fault))
         if seconds is not None:
@@ -133,36 +136,15 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
     munged = _munged(was, wanted)
     if was.get("schedulingGates"):
         errors += narrowing_errors(was, munged)
-    before = {name: value for name, value in was.items() if name not in _ALIASES}
-    if any(not same(before.get(name), munged.get(name)) for name in before.keys() | munged.keys()):
-        errors.append(forbidden("spec", f"{_OTHER_FIELDS}\n{differences(before, munged, 'spec')}"))
+    old_spec = without(was, _ALIAS)
+    if any(not same(old_spec.get(name), munged.get(name)) for name in old_spec.keys() | munged.keys()):
+        errors.append(forbidden("spec", f"{_OTHER_FIELDS}\n{differences(old_spec, munged, 'spec')}"))
     return errors
 
 
-def _padded_images(spec: Obj) -> list[FieldError]:
-    """Return errors for images with spaces; upstream reports each twice, for a pod and for its update."""
-    return [
-        error
-        for name in ("containers", "initContainers")
-        for index, container in enumerate(spec.get(name) or [])
-        for error in _padded(container.get("image") or "", f"spec.{name}[{index}].image")
-    ]
-
-
 def _padded(image: str, field: str) -> list[FieldError]:
-    return (
-        [invalid(field, image, "must not have leading or trailing whitespace")]
-        if image != image.strip()
-        else []
-    )
-
-
-def _deadline_alone(spec: Obj) -> list[FieldError]:
-    """Return the errors by the rule for a new pod."""
-    seconds = spec.get("activeDeadlineSeconds")
-    if seconds is None or 1 <= seconds <= MAX_INT32:
-        return []
-    return [invalid(_DEADLINE, seconds, _between(1))]
+    why = "must not have leading or trailing whitespace"
+    return [invalid(field, image, why)] if image != image.strip() else []
 
 
 def _deadline_fault(old: int | None, new: int | None) -> str:
@@ -191,25 +173,20 @@ def _lasting(toleration: Obj) -> Obj:
     return {name: value for name, value in toleration.items() if value and name != "tolerationSeconds"}
 
 
-# Deprecated names of fields that the internal type does not have.
-_ALIASES = ("serviceAccount",)
+# A deprecated name of a field, which the internal type does not have.
+_ALIAS = "serviceAccount"
 _JUDGED = ("activeDeadlineSeconds", "schedulingGates", "tolerations")
 
 
 def _munged(old: Obj, new: Obj) -> Obj:
     """Return the new spec with the old values of all fields that are validated separately."""
-    munged = {name: value for name, value in new.items() if name not in (*_ALIASES, *_JUDGED)}
+    munged = without(new, _ALIAS, *_JUDGED)
     munged.update({name: old[name] for name in _JUDGED if name in old})
     for name in ("containers", "initContainers"):
         if name in new:
-            pairs = zip(old.get(name) or [], new[name] or [], strict=True)
-            munged[name] = [_with_image(now, before.get("image")) for before, now in pairs]
-    if (old.get("terminationGracePeriodSeconds") or 0) < 0 and munged.get(
-        "terminationGracePeriodSeconds"
-    ) == 1:
-        munged["terminationGracePeriodSeconds"] = old["terminationGracePeriodSeconds"]
+            images = [{"image": c["image"]} if c.get("image") else {} for c in old.get(name) or []]
+            munged[name] = [{**now, **image} for now, image in zip(new[name] or [], images, strict=True)]
+    grace = "terminationGracePeriodSeconds"
+    if (old.get(grace) or 0) < 0 and munged.get(grace) == 1:
+        munged[grace] = old[grace]
     return munged
-
-
-def _with_image(container: Obj, image: Any) -> Obj:
-    return {**container, "image": image} if image else container

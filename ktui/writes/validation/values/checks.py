@@ -18,6 +18,7 @@ from ktui.kube.fielderrors import (
     limited,
     not_supported,
     required,
+    too_long,
 )
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
@@ -151,24 +152,6 @@ def positive(why: str = "must be greater than zero") -> Check:
     return demand(lambda value: value > 0, why)
 
 
-def of_member(name: str, check: Check) -> Check:
-    """Apply a check to a member that is there."""
-    return lambda obj: inside(f".{name}", check(obj[name])) if obj.get(name) is not None else ()
-
-
-def one_kind(what: str, missing: str, kinds: Callable[[Obj], Iterable[str]]) -> Check:
-    """Demand one of the members that `kinds` returns: `what`; "" as `missing`: there may be none."""
-
-    def check(obj: Obj) -> Iterator[FieldError]:
-        there = [name for name in kinds(obj) if obj.get(name) is not None]
-        for name in there[1:]:
-            yield forbidden(f".{name}", f"may not specify more than 1 {what} type")
-        if missing and not there:
-            yield required("", missing)
-
-    return check
-
-
 def one_of(*values: str) -> Check:
     """Demand one of these texts; an empty one is missing."""
 
@@ -215,6 +198,20 @@ def selector(value: Obj) -> Iterable[FieldError]:
 def has(*names: str, why: str = "") -> Check:
     """Demand members that are neither missing nor empty."""
     return lambda value: [required(f".{name}", why) for name in names if not value.get(name)]
+
+
+def needs(good: Callable[[Any], object], field: str, why: str) -> Check:
+    """Demand a member of each value that fails a test."""
+    return lambda value: () if good(value) else [required(field, why)]
+
+
+def refuse(bad: Callable[[Any], object], field: str, why: str) -> Check:
+    """Forbid a member of each value for which a test holds."""
+    return lambda value: [forbidden(field, why)] if bad(value) else ()
+
+
+def at_most_bytes(most: int) -> Check:
+    return lambda value: [too_long("", most)] if len(value.encode()) > most else ()
 
 
 def duplicate(field: str, value: str) -> FieldError:

@@ -20,10 +20,12 @@ from ktui.writes.validation.values.checks import (
     below,
     between,
     config_key,
+    demand,
     dns_label,
     duplicate,
     has,
     inside,
+    needs,
     one_of,
     one_of_or_none,
     path_segment,
@@ -35,7 +37,6 @@ from ktui.writes.validation.values.scheduling import EFFECTS
 
 RBAC = "rbac.authorization.k8s.io"
 _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", "services"})
-_NOT_OF_CONTAINERS = "must be a standard resource for containers"
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
@@ -83,41 +84,29 @@ ROLE_BINDING = _role_of("Role", "ClusterRole")
 CLUSTER_ROLE_BINDING = _role_of("ClusterRole")
 
 
-def _collected(rule: Obj) -> Iterator[FieldError]:
-    if not rule.get("clusterRoleSelectors"):
-        yield required(
-            ".clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule is non-nil"
-        )
+def _rule(namespaced: bool) -> Check:
+    """Check a rule of a role, which is about resources or, without a namespace, about URLs."""
 
-
-def _rule(rule: Obj) -> Iterator[FieldError]:
-    if not rule.get("verbs"):
-        yield required(".verbs", "verbs must contain at least one value")
-    if rule.get("nonResourceURLs"):
-        if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
-            why = "rules cannot apply to both regular resources and non-resource URLs"
-            yield invalid(".nonResourceURLs", rule["nonResourceURLs"], why)
-        return
-    for name, what in (("apiGroups", "api group"), ("resources", "resource")):
-        if not rule.get(name):
-            yield required(f".{name}", f"resource rules must supply at least one {what}")
-
-
-def _namespaced_rule(rule: Obj) -> Iterator[FieldError]:
-    if urls := rule.get("nonResourceURLs"):
+    def check(rule: Obj) -> Iterator[FieldError]:
         yield from has("verbs", why="verbs must contain at least one value")(rule)
-        yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
-        if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
-            why = "rules cannot apply to both regular resources and non-resource URLs"
-            yield invalid(".nonResourceURLs", urls, why)
-    else:
-        yield from _rule(rule)
+        if urls := rule.get("nonResourceURLs"):
+            if namespaced:
+                yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
+            if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+                why = "rules cannot apply to both regular resources and non-resource URLs"
+                yield invalid(".nonResourceURLs", urls, why)
+        else:
+            for name, what in (("apiGroups", "api group"), ("resources", "resource")):
+                yield from has(name, why=f"resource rules must supply at least one {what}")(rule)
+
+    return check
 
 
-ROLE: tuple[Row, ...] = (("rules[]", _namespaced_rule),)
+ROLE: tuple[Row, ...] = (("rules[]", _rule(namespaced=True)),)
+_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 CLUSTER_ROLE: tuple[Row, ...] = (
-    ("rules[]", _rule),
-    ("aggregationRule", _collected),
+    ("rules[]", _rule(namespaced=False)),
+    ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
     ("aggregationRule.clusterRoleSelectors[]", selector),
 )
 
@@ -153,33 +142,25 @@ _DEMANDED = {
 _ACCOUNT = "kubernetes.io/service-account.name"
 
 
-def _annotation(obj: Obj, name: str) -> Any:
-    return ((obj.get("metadata") or {}).get("annotations") or {}).get(name)
-
-
 def _secret(obj: Obj) -> Iterator[FieldError]:
     kind, data = obj.get("type") or "", obj.get("data") or {}
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
     if key := _DEMANDED.get(kind):
         if not (data.get(key) if kind.endswith("ssh-auth") else key in data):
             yield required(f".data[{key}]")
-        elif key.startswith(".docker") and not _is_json(data[key]):
-            yield invalid(f".data[{key}]", "<secret contents redacted>", "invalid JSON")
+        elif key.startswith(".docker"):
+            try:
+                json.loads(base64.b64decode(str(data[key] or "")))
+            except (ValueError, RecursionError):
+                yield invalid(f".data[{key}]", "<secret contents redacted>", "invalid JSON")
     elif kind == "kubernetes.io/tls":
         yield from (required(f".data[{key}]") for key in ("tls.crt", "tls.key") if key not in data)
     elif kind == "kubernetes.io/basic-auth":
         if "username" not in data and "password" not in data:
             yield required(".data[username]")
             yield required(".data[password]")
-    elif kind == "kubernetes.io/service-account-token" and not _annotation(obj, _ACCOUNT):
+    elif kind == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT):
         yield required(f".metadata.annotations[{_ACCOUNT}]")
-
-
-def _is_json(encoded: Any) -> bool:
-    try:
-        json.loads(base64.b64decode(str(encoded or "")))
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _data(obj: Obj) -> Iterator[FieldError]:
@@ -194,31 +175,23 @@ def _data(obj: Obj) -> Iterator[FieldError]:
 SECRET: tuple[Row, ...] = (("", _data), ("", _secret))
 
 
-def _taints(taints: list[Obj]) -> Iterator[FieldError]:
+def _taints(node: Obj) -> Iterator[FieldError]:
+    """Check the taints of a node; upstream's path of them is not that in the object."""
     seen = set()
-    for index, taint in enumerate(taints):
+    for index, taint in enumerate((node.get("spec") or {}).get("taints") or []):
+        field = f".metadata.taints[{index}]"
         effect, key = taint.get("effect") or "", str(taint.get("key") or "")
-        yield from (invalid(f".metadata.taints[{index}].key", key, why) for why in label_key_faults(key))
+        yield from (invalid(f"{field}.key", key, why) for why in label_key_faults(key))
         if faults := label_value_faults(taint.get("value") or ""):
-            yield invalid(f".metadata.taints[{index}].value", taint["value"], ";".join(faults))
-        if not effect:
-            yield required(f".metadata.taints[{index}].effect")
-        elif effect not in EFFECTS:
-            yield not_supported(f".metadata.taints[{index}].effect", effect, EFFECTS)
+            yield invalid(f"{field}.value", taint["value"], ";".join(faults))
+        yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
         pair = taint.get("key"), effect
         if pair in seen:
-            yield FieldError(f".metadata.taints[{index}]", "FieldValueDuplicate", "Duplicate value")
+            yield FieldError(field, "FieldValueDuplicate", "Duplicate value")
         seen.add(pair)
 
 
-def _node(node: Obj) -> Iterator[FieldError]:
-    yield from _taints((node.get("spec") or {}).get("taints") or [])
-
-
-NODE: tuple[Row, ...] = (
-    ("", _node),
-    ("spec.podCIDRs[]", address_range),
-)
+NODE: tuple[Row, ...] = (("", _taints), ("spec.podCIDRs[]", address_range))
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
@@ -233,29 +206,25 @@ def _priority(obj: Obj) -> Iterator[FieldError]:
 
 
 PRIORITY_CLASS: tuple[Row, ...] = (
-    ("", _priority),
-    ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
-)
+    ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
+)  # fmt: skip
 LEASE: tuple[Row, ...] = (
-    ("spec.leaseDurationSeconds", positive("must be greater than 0")),
-    ("spec.leaseTransitions", at_least(0)),
-)
+    ("spec.leaseDurationSeconds", positive("must be greater than 0")), ("spec.leaseTransitions", at_least(0)),
+)  # fmt: skip
 
 
-def _overhead(amounts: Obj) -> Iterator[FieldError]:
-    for name in amounts:
-        known = name in _STANDARD or name.startswith("hugepages-")
-        faults = [] if known else ["must be a standard resource type or fully qualified", _NOT_OF_CONTAINERS]
+def _overhead(obj: Obj) -> Iterator[FieldError]:
+    """Check the names of amounts; upstream's path of them is not that in the object."""
+    for name in (obj.get("overhead") or {}).get("podFixed") or {}:
+        faults = ["must be a standard resource type or fully qualified"]
+        faults += ["must be a standard resource for containers"]
+        if name in _STANDARD or name.startswith("hugepages-"):
+            faults = []
         for why in label_key_faults(name) if "/" in name else faults:
-            yield invalid(f"[{name}]", name, why)
+            yield invalid(f".overhead.limits[{name}]", name, why)
 
 
-def _of_overhead(obj: Obj) -> Iterator[FieldError]:
-    """Upstream's path of the amounts is not that in the object."""
-    return inside(".overhead.limits", _overhead((obj.get("overhead") or {}).get("podFixed") or {}))
-
-
-RUNTIME_CLASS: tuple[Row, ...] = (("", _of_overhead), ("", has("handler")), ("handler", dns_label))
+RUNTIME_CLASS: tuple[Row, ...] = (("", _overhead), ("", has("handler")), ("handler", dns_label))
 REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
 
 
@@ -266,12 +235,6 @@ USAGES = (
     "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement", "key encipherment",
     "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 )  # fmt: skip
-
-
-def _short(seconds: int) -> Iterator[FieldError]:
-    if seconds < 600:
-        why = "may not specify a duration less than 600 seconds (10 minutes)"
-        yield invalid("", seconds, why)
 
 
 def _certificate(obj: Obj) -> Iterator[FieldError]:
@@ -308,58 +271,35 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
             yield duplicate(f".usages[{index}]", usage)
 
 
+_TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
 SIGNING_REQUEST: tuple[Row, ...] = (
-    ("", _certificate),
-    ("spec", _usages),
-    ("spec", has("signerName")),
-    ("spec.expirationSeconds", _short),
-)
+    ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
+    ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
+)  # fmt: skip
 
 
 def _priority_below(most: int) -> Check:
-    why = f"must be positive and less than {most}"
-    return lambda value: () if 0 < value <= most else [invalid("", value, why)]
+    return demand(lambda value: 0 < value <= most, f"must be positive and less than {most}")
 
 
 API_SERVICE: tuple[Row, ...] = (
-    ("spec.groupPriorityMinimum", _priority_below(20000)),
-    ("spec.versionPriority", _priority_below(1000)),
-)
+    ("spec.groupPriorityMinimum", _priority_below(20000)), ("spec.versionPriority", _priority_below(1000)),
+)  # fmt: skip
 
 
-def _webhook_name(name: str) -> Iterator[FieldError]:
-    for why in subdomain_faults(name):
-        yield invalid("", name, why)
-    if len(name.split(".")) < 3:
-        why = "should be a domain with at least three segments separated by dots"
-        yield invalid("", name, why)
-
-
-def _client(config: Obj) -> Iterator[FieldError]:
-    if (config.get("url") is None) == (config.get("service") is None):
-        yield required("", "exactly one of url or service is required")
-
-
-_RULE: tuple[Row, ...] = (
-    ("", has("operations", "apiVersions", "apiGroups", "resources")),
-    ("operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
-    ("scope", one_of_or_none("*", "Cluster", "Namespaced")),
-)
-WEBHOOKS: tuple[Row, ...] = below(
-    "webhooks[]",
-    (
-        ("", has("name")),
-        ("name", _webhook_name),
-        ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
-        ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),
-        ("sideEffects", one_of_or_none("None", "NoneOnDryRun")),
-        ("failurePolicy", one_of("Fail", "Ignore")),
-        ("matchPolicy", one_of("Equivalent", "Exact")),
-        ("reinvocationPolicy", one_of("IfNeeded", "Never")),
-        ("timeoutSeconds", between(1, 30)),
-        ("clientConfig", _client),
-        ("namespaceSelector", selector),
-        ("objectSelector", selector),
-        *below("rules[]", _RULE),
-    ),
-)
+_SEGMENTS = "should be a domain with at least three segments separated by dots"
+WEBHOOKS: tuple[Row, ...] = below("webhooks[]", (
+    ("", has("name")), ("name", lambda name: [invalid("", name, why) for why in subdomain_faults(name)]),
+    ("name", demand(lambda name: len(name.split(".")) >= 3, _SEGMENTS)),
+    ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
+    ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),
+    ("sideEffects", one_of_or_none("None", "NoneOnDryRun")), ("failurePolicy", one_of("Fail", "Ignore")),
+    ("matchPolicy", one_of("Equivalent", "Exact")), ("reinvocationPolicy", one_of("IfNeeded", "Never")),
+    ("timeoutSeconds", between(1, 30)),
+    ("clientConfig", needs(lambda config: (config.get("url") is None) != (config.get("service") is None),
+                           "", "exactly one of url or service is required")),
+    ("namespaceSelector", selector), ("objectSelector", selector),
+    ("rules[]", has("operations", "apiVersions", "apiGroups", "resources")),
+    ("rules[].operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
+    ("rules[].scope", one_of_or_none("*", "Cluster", "Namespaced")),
+))  # fmt: skip

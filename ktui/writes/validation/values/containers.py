@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
@@ -16,6 +15,7 @@ from ktui.writes.validation.values.checks import (
     below,
     config_key,
     counts,
+    demand,
     dns_label,
     duplicate,
     has,
@@ -35,8 +35,6 @@ from ktui.writes.validation.values.checks import (
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _OWN = ("cpu", "memory", "ephemeral-storage")
-# Resources that a container may not be given more of than it requests.
-_NOT_OVERCOMMITTED = "hugepages-"
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 # What a fieldRef can name in a pod, and where: the others are known, but not available there.
 _POD_FIELDS = frozenset({
@@ -163,16 +161,11 @@ def _ports(ports: list[Obj]) -> Iterator[FieldError]:
                 yield duplicate(f"[{index}].name", name)
             elif not faults:
                 seen.add(name)
-        yield from inside(f"[{index}]", _container_port(port))
-
-
-def _container_port(port: Obj) -> Iterator[FieldError]:
-    if not port.get("containerPort"):
-        yield required(".containerPort")
-    for name in ("containerPort", "hostPort"):
-        if port.get(name):
-            yield from inside(f".{name}", port_number(port[name]))
-    yield from inside(".protocol", one_of(*PROTOCOLS)(port.get("protocol") or "TCP"))
+        yield from inside(f"[{index}]", has("containerPort")(port))
+        for member in ("containerPort", "hostPort"):
+            if port.get(member):
+                yield from inside(f"[{index}].{member}", port_number(port[member]))
+        yield from inside(f"[{index}].protocol", one_of(*PROTOCOLS)(port.get("protocol") or "TCP"))
 
 
 def resource_amounts(resources: Obj) -> Iterator[FieldError]:
@@ -192,14 +185,14 @@ def resource_amounts(resources: Obj) -> Iterator[FieldError]:
         elif amount(value) > amount(limit):
             yield invalid(".requests", value, f"must be less than or equal to {name} limit of {limit}")
     there = {*limits, *requests}
-    if any(n.startswith(_NOT_OVERCOMMITTED) for n in there) and not there & {"cpu", "memory"}:
+    if any(n.startswith("hugepages-") for n in there) and not there & {"cpu", "memory"}:
         yield forbidden("", "HugePages require cpu or memory")
 
 
 def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     where = f"{field}[{name}]"
     faults = label_key_faults(name)
-    if "/" not in name and name not in _OWN and not name.startswith(_NOT_OVERCOMMITTED):
+    if "/" not in name and name not in _OWN and not name.startswith("hugepages-"):
         faults = faults or ["must be a standard resource type or fully qualified"]
         faults = [*faults, "must be a standard resource for containers"]
     yield from (invalid(field, name, why) for why in faults)
@@ -238,14 +231,6 @@ def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
     return () if times in (None, 1) else [invalid(".successThreshold", times or 0, "must be 1")]
 
 
-def _no_grace(probe: Obj) -> Iterable[FieldError]:
-    grace: Any = probe.get("terminationGracePeriodSeconds")
-    if grace is None:
-        return ()
-    why = "must not be set for readinessProbes"
-    return [invalid(".terminationGracePeriodSeconds", grace, why)]
-
-
 def _handler(handler: Obj) -> Iterator[FieldError]:
     """Check the first handler; others are too many."""
     there = [name for name in HANDLERS if handler.get(name) is not None]
@@ -270,54 +255,34 @@ _HANDLERS = {
     "sleep": table_of(),
 }
 _PROBE: tuple[Row, ...] = (
-    ("", _handler),
-    *counts(
-        "initialDelaySeconds",
-        "timeoutSeconds",
-        "periodSeconds",
-        "successThreshold",
-        "failureThreshold",
-    ),
+    ("", _handler), *counts("initialDelaySeconds", "timeoutSeconds", "periodSeconds"),
+    *counts("successThreshold", "failureThreshold"),
     ("terminationGracePeriodSeconds", positive("must be greater than 0")),
-)
+)  # fmt: skip
+_NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
 SECCOMP: tuple[Row, ...] = (
-    ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),
-    ("seccompProfile", profile),
-)
+    ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")), ("seccompProfile", profile),
+)  # fmt: skip
 APP_ARMOR: tuple[Row, ...] = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
 UNTIL_MOUNTS = table_of(
-    ("", has("name")),
-    ("name", dns_label),
-    ("", has("image")),
-    ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")),
-    ("ports", _ports),
-    ("env[]", has("name")),
-    ("env[].name", variable_name),
+    ("", has("name")), ("name", dns_label), ("", has("image")),
+    ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")), ("ports", _ports),
+    ("env[]", has("name")), ("env[].name", variable_name),
     ("env[].valueFrom.fieldRef", field_ref(ENV_FIELDS)),
     ("env[].valueFrom.resourceFieldRef", resource_ref(of_volume=False)),
-    ("env[].valueFrom.configMapKeyRef", _key),
-    ("env[].valueFrom.secretKeyRef", _key),
-    ("env[]", _variable),
-    ("envFrom", _variables_from),
-)
+    ("env[].valueFrom.configMapKeyRef", _key), ("env[].valueFrom.secretKeyRef", _key),
+    ("env[]", _variable), ("envFrom", _variables_from),
+)  # fmt: skip
 AFTER_MOUNTS = table_of(
-    ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
-    ("resources", resource_amounts),
-    ("securityContext.runAsUser", user_id),
-    ("securityContext.runAsGroup", user_id),
-    ("securityContext.procMount", one_of("Default", "Unmasked")),
-    *below("securityContext", SECCOMP),
-    ("securityContext", _security),
-    *below("securityContext", APP_ARMOR),
-)
+    ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")), ("resources", resource_amounts),
+    ("securityContext.runAsUser", user_id), ("securityContext.runAsGroup", user_id),
+    ("securityContext.procMount", one_of("Default", "Unmasked")), *below("securityContext", SECCOMP),
+    ("securityContext", _security), *below("securityContext", APP_ARMOR),
+)  # fmt: skip
 OF_STARTED = table_of(
-    ("lifecycle.postStart", _handler),
-    ("lifecycle.preStop", _handler),
-    *below("livenessProbe", _PROBE),
-    ("livenessProbe", _succeeds_once),
-    *below("readinessProbe", _PROBE),
-    ("readinessProbe", _no_grace),
-    *below("startupProbe", _PROBE),
-    ("startupProbe", _succeeds_once),
-)
+    ("lifecycle.postStart", _handler), ("lifecycle.preStop", _handler),
+    *below("livenessProbe", _PROBE), ("livenessProbe", _succeeds_once),
+    *below("readinessProbe", _PROBE), ("readinessProbe.terminationGracePeriodSeconds", _NO_GRACE),
+    *below("startupProbe", _PROBE), ("startupProbe", _succeeds_once),
+)  # fmt: skip
 RESTARTS = table_of(("restartPolicy", one_of("Always", "Never", "OnFailure")))

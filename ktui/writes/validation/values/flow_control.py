@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import Row, between, demand, inside, of_member, positive
+from ktui.writes.validation.values.checks import Row, between, demand, has, inside, needs, positive, table_of
 
 MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
 # The member of a subject that each kind has.
@@ -33,15 +33,6 @@ def _schema(obj: Obj) -> Iterator[FieldError]:
         yield required(".spec.priorityLevelConfiguration.name", "must reference a priority level")
 
 
-def _rule(rule: Obj) -> Iterator[FieldError]:
-    if not rule.get("subjects"):
-        yield required(".subjects", "subjects must contain at least one value")
-    for index, subject in enumerate(rule.get("subjects") or ()):
-        yield from inside(f".subjects[{index}]", _subject(subject))
-    if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
-        yield required("", "at least one of resourceRules and nonResourceRules has to be non-empty")
-
-
 def _subject(subject: Obj) -> Iterator[FieldError]:
     kind = str(subject.get("kind", ""))
     if kind not in SUBJECTS:
@@ -61,34 +52,24 @@ def _level(obj: Obj) -> Iterator[FieldError]:
         case "Exempt":
             if spec.get("limited") is not None:
                 yield forbidden(".spec.limited", "must be nil if the type is not Limited")
-            yield from inside(".spec.exempt", _seats(spec.get("exempt") or {}))
+            yield from inside(".spec.exempt", _SEATS.relative(spec.get("exempt") or {}))
         case "Limited":
             if spec.get("exempt") is not None:
                 yield forbidden(".spec.exempt", "must be nil if the type is Limited")
             if spec.get("limited") is None:
                 yield required(".spec.limited", "must not be empty when type is Limited")
             else:
-                yield from inside(".spec.limited", _seats(spec["limited"]))
+                yield from inside(".spec.limited", _SEATS.relative(spec["limited"]))
                 response = spec["limited"].get("limitResponse") or {}
                 yield from inside(".spec.limited.limitResponse", _limit_response(response))
         case other:
             yield not_supported(".spec.type", str(other or ""), (EXEMPT, LIMITED))
 
 
-def _seats(part: Obj) -> Iterator[FieldError]:
-    for check in _SEATS:
-        yield from check(part)
-
-
-_SEATS = (
-    of_member(
-        "nominalConcurrencyShares", demand(lambda shares: shares >= 0, "must be a non-negative integer")
-    ),
-    of_member("lendablePercent", between(0, 100)),
-    of_member(
-        "borrowingLimitPercent",
-        demand(lambda percent: percent >= 0, "if specified, must be a non-negative integer"),
-    ),
+_SEATS = table_of(
+    ("nominalConcurrencyShares", demand(lambda shares: shares >= 0, "must be a non-negative integer")),
+    ("lendablePercent", between(0, 100)),
+    ("borrowingLimitPercent", demand(lambda n: n >= 0, "if specified, must be a non-negative integer")),
 )
 
 
@@ -121,5 +102,11 @@ def _queuing(queuing: Obj) -> Iterator[FieldError]:
         yield invalid(".handSize", hand, why)
 
 
-FLOW_SCHEMA: tuple[Row, ...] = (("", _schema), ("spec.rules[]", _rule))
+_SOME_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
+FLOW_SCHEMA: tuple[Row, ...] = (
+    ("", _schema),
+    ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
+    ("spec.rules[].subjects[]", _subject),
+    ("spec.rules[]", needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
+)
 PRIORITY_LEVEL: tuple[Row, ...] = (("", _level),)

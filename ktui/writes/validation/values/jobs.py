@@ -12,11 +12,14 @@ from ktui.writes.validation.selectors import label_selector_errors, template_mis
 from ktui.writes.validation.values.checks import (
     Row,
     at_least,
+    at_most_bytes,
     below,
     counts,
+    demand,
     domain_path,
     has,
     inside,
+    needs,
     one_of,
 )
 from ktui.writes.validation.values.pods import template_errors
@@ -31,12 +34,6 @@ _STATUSES, _OPERATORS = ("False", "True", "Unknown"), ("In", "NotIn")
 def _all_of(values: Iterable[str]) -> str:
     """Return texts as Go prints a list of quoted ones."""
     return f"valid values: [{' '.join(map(quote, values))}]"
-
-
-def _managed_by(value: str) -> Iterator[FieldError]:
-    yield from domain_path(value)
-    if len(value.encode()) > _LONGEST_MANAGER:
-        yield too_long("", _LONGEST_MANAGER)
 
 
 def _mode(spec: Obj) -> Iterator[FieldError]:
@@ -148,8 +145,10 @@ def _success_policy(spec: Obj) -> Iterator[FieldError]:
     if policy is None:
         return
     if spec.get("completionMode") != "Indexed":
-        shown = {"Rules": [_shown_rule(rule) for rule in policy.get("rules") or []] or None}
-        yield invalid(".successPolicy", shown, "requires indexed completion mode")
+        names = {"SucceededIndexes": "succeededIndexes", "SucceededCount": "succeededCount"}
+        rules = [{shown: rule.get(n) for shown, n in names.items()} for rule in policy.get("rules") or []]
+        # as upstream shows its internal type
+        yield invalid(".successPolicy", {"Rules": rules or None}, "requires indexed completion mode")
         return
     rules = policy.get("rules") or []
     if not rules:
@@ -159,11 +158,6 @@ def _success_policy(spec: Obj) -> Iterator[FieldError]:
         yield too_many(".successPolicy.rules", len(rules), _MOST_RULES)
     for index, rule in enumerate(rules):
         yield from inside(f".successPolicy.rules[{index}]", _success(rule, spec.get("completions") or 0))
-
-
-def _shown_rule(rule: Obj) -> Obj:
-    """Return a rule as upstream shows its internal type."""
-    return {"SucceededIndexes": rule.get("succeededIndexes"), "SucceededCount": rule.get("succeededCount")}
 
 
 def _success(rule: Obj, completions: int) -> Iterator[FieldError]:
@@ -213,15 +207,12 @@ def indexes_of(text: str, completions: int) -> tuple[int, str]:
     return total, ""
 
 
-def _replacement(spec: Obj) -> Iterator[FieldError]:
+def _template(spec: Obj) -> Iterator[FieldError]:
+    """The pods of a Job must end; with a policy for failures they are not restarted in place."""
     policy = spec.get("podReplacementPolicy")
     possible = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
     if policy is not None and policy not in possible:
         yield not_supported(".podReplacementPolicy", policy, possible)
-
-
-def _template(spec: Obj) -> Iterator[FieldError]:
-    """The pods of a Job must end; with a policy for failures they are not restarted in place."""
     template = spec.get("template") or {}
     yield from inside(".template", template_errors(template))
     policy = (template.get("spec") or {}).get("restartPolicy")
@@ -264,42 +255,20 @@ def _generated(spec: Obj) -> Iterator[FieldError]:
         yield not_supported(".manualSelector", True, ("nil", "false"))
 
 
-def _cron_name(job: Obj) -> Iterator[FieldError]:
-    name = str((job.get("metadata") or {}).get("name") or "")
-    if len(name) > _LONGEST_CRON_JOB:
-        why = f"must be no more than {_LONGEST_CRON_JOB} characters"
-        yield invalid(".metadata.name", name, why)
-
-
-def _per_index(spec: Obj) -> Iterator[FieldError]:
-    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
-        yield required(".backoffLimitPerIndex", "when maxFailedIndexes is specified")
-
-
 _JOB: tuple[Row, ...] = (
-    *counts(
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-        "backoffLimitPerIndex",
-        "maxFailedIndexes",
-    ),
-    ("", _per_index),
-    ("managedBy", _managed_by),
-    *(("", check) for check in (_mode, _failure_policy, _success_policy, _replacement, _template)),
-)
+    *counts("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit"),
+    *counts("ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"),
+    ("", needs(lambda s: s.get("maxFailedIndexes") is None or s.get("backoffLimitPerIndex") is not None,
+               ".backoffLimitPerIndex", "when maxFailedIndexes is specified")),
+    ("managedBy", domain_path), ("managedBy", at_most_bytes(_LONGEST_MANAGER)),
+    *(("", check) for check in (_mode, _failure_policy, _success_policy, _template)),
+)  # fmt: skip
 JOB: tuple[Row, ...] = (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name))
+_LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
 CRON_JOB: tuple[Row, ...] = (
-    ("spec", has("schedule")),
-    ("spec.schedule", schedule),
-    ("spec.startingDeadlineSeconds", at_least(0)),
-    ("spec.timeZone", time_zone),
-    ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
-    *below("spec.jobTemplate.spec", _JOB),
-    ("spec.jobTemplate.spec", _generated),
-    ("spec.successfulJobsHistoryLimit", at_least(0)),
-    ("spec.failedJobsHistoryLimit", at_least(0)),
-    ("", _cron_name),
-)
+    ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", at_least(0)),
+    ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
+    *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),
+    *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
+    ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
+)  # fmt: skip

@@ -11,7 +11,6 @@ from ktui.kube.fielderrors import (
     invalid,
     not_supported,
     required,
-    too_long,
     too_many,
 )
 from ktui.kube.json_trees import Obj
@@ -19,6 +18,7 @@ from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faul
 from ktui.writes.validation.values.checks import (
     Row,
     address_range,
+    at_most_bytes,
     below,
     dns_label,
     domain_path,
@@ -28,6 +28,8 @@ from ktui.writes.validation.values.checks import (
     is_address,
     is_range,
     labels,
+    named,
+    needs,
     one_of,
     one_of_or_none,
     ordinary_address,
@@ -45,7 +47,6 @@ from ktui.writes.validation.values.services import FAMILIES
 
 _CLASS = "kubernetes.io/ingress.class"
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_SLICE_PORTS, _MOST_HINTS = 1000, 100, 20_000, 8
-_LONGEST_CONTROLLER = 250
 _BAD_IN_PATH = ("//", "/./", "/../", "%2f", "%2F")
 _BAD_AT_END = ("/..", "/.")
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -142,18 +143,6 @@ def _parameters(reference: Obj) -> Iterator[FieldError]:
         yield required(".namespace", "`parameters.scope` is set to 'Namespace'")
     elif namespace is not None:
         yield from (invalid(".namespace", namespace, why) for why in dns_label_faults(namespace))
-
-
-def _controller(value: str) -> Iterator[FieldError]:
-    if not value:
-        return
-    if len(value.encode()) > _LONGEST_CONTROLLER:
-        yield too_long("", _LONGEST_CONTROLLER)
-    yield from domain_path(value)
-
-
-def _zone(name: str) -> Iterator[FieldError]:
-    yield from (invalid("", name, why) for why in label_value_faults(name))
 
 
 def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
@@ -287,11 +276,6 @@ def _peer(peer: Obj) -> Iterator[FieldError]:
         yield forbidden("", "may not specify both ipBlock and another peer")
 
 
-def _some_address(subset: Obj) -> Iterator[FieldError]:
-    if not subset.get("addresses") and not subset.get("notReadyAddresses"):
-        yield required("", "must specify `addresses` or `notReadyAddresses`")
-
-
 def _named_ports(subset: Obj) -> Iterator[FieldError]:
     ports = subset.get("ports") or []
     for index, port in enumerate(ports):
@@ -305,40 +289,27 @@ _SUBSET_PORT = table_of(
     ("name", dns_label), ("port", port_number), ("protocol", one_of(*PROTOCOLS)), ("appProtocol", qualified)
 )
 _ENDPOINT = table_of(
-    ("deprecatedTopology", labels), ("nodeName", subdomain), ("zone", _zone), ("hostname", dns_label),
-    ("", _hints),
+    ("deprecatedTopology", labels), ("nodeName", subdomain), ("zone", named(label_value_faults)),
+    ("hostname", dns_label), ("", _hints),
 )  # fmt: skip
 _ADDRESS: tuple[Row, ...] = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
-ENDPOINTS: tuple[Row, ...] = below(
-    "subsets[]",
-    (
-        ("", _some_address),
-        *below("addresses[]", _ADDRESS),
-        *below("notReadyAddresses[]", _ADDRESS),
-        ("", _named_ports),
-    ),
-)
+ENDPOINTS: tuple[Row, ...] = below("subsets[]", (
+    ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
+               "", "must specify `addresses` or `notReadyAddresses`")),
+    *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("", _named_ports),
+))  # fmt: skip
 ENDPOINT_SLICE: tuple[Row, ...] = (
-    ("", has("addressType")),
-    ("addressType", one_of("FQDN", *FAMILIES)),
-    ("", _addresses),
+    ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
     ("ports", _slice_ports),
-)
+)  # fmt: skip
 INGRESS: tuple[Row, ...] = (
-    ("", _some_backend),
-    ("spec.defaultBackend", _backend),
-    ("spec.rules[]", _rule),
-    ("spec.tls[].hosts[]", _host),
-    ("spec.tls[].secretName", subdomain),
-    ("spec.ingressClassName", subdomain),
-    ("", _class_of_annotation),
-)
+    ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[]", _rule),
+    ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
+    ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
+)  # fmt: skip
 _PEER: tuple[Row, ...] = (
-    ("podSelector", selector),
-    ("namespaceSelector", selector),
-    ("ipBlock", _block),
-    ("", _peer),
-)
+    ("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer),
+)  # fmt: skip
 _POLICY_PORT: tuple[Row, ...] = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
 NETWORK_POLICY: tuple[Row, ...] = (
     ("spec.podSelector", selector),
@@ -349,8 +320,6 @@ NETWORK_POLICY: tuple[Row, ...] = (
     ("spec.policyTypes", _policy_types),
 )
 INGRESS_CLASS: tuple[Row, ...] = (
-    ("", has("spec")),
-    ("spec", has("controller")),
-    ("spec.controller", _controller),
-    ("spec.parameters", _parameters),
-)
+    ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
+    ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
+)  # fmt: skip

@@ -11,7 +11,6 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, subdomain_faults
 from ktui.writes.objectmeta import annotation_errors
 from ktui.writes.validation.values.checks import (
-    Check,
     Row,
     address,
     below,
@@ -21,6 +20,7 @@ from ktui.writes.validation.values.checks import (
     inside,
     labels,
     one_of,
+    refuse,
     subdomain,
     table_of,
     user_id,
@@ -41,17 +41,6 @@ _MIRROR, _DELETION_COST = "kubernetes.io/config.mirror", "controller.kubernetes.
 _INTEGER = re.compile("-?[1-9][0-9]{0,9}|0")
 _LONGEST_SYSCTL = 253
 _SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
-
-
-def _running(spec: Obj, claims: Sequence[str]) -> Iterator[FieldError]:
-    """Check volumes and containers; `claims` are names of claim templates, which are volumes too."""
-    valid: dict[str, Obj] = {}
-    yield from inside(".volumes", volumes(spec.get("volumes") or [], valid))
-    valid |= {name: {"persistentVolumeClaim": {"claimName": name}} for name in claims}
-    yield from containers(spec, valid)
-    yield from init_containers(spec, valid)
-    yield from ephemeral_containers(spec)
-    yield from host_network(spec)
 
 
 def _dns(spec: Obj) -> Iterator[FieldError]:
@@ -110,10 +99,6 @@ def _alias(alias: Obj) -> Iterator[FieldError]:
         yield from (invalid(f".hostnames[{index}]", name, why) for why in subdomain_faults(name))
 
 
-def _overhead(amounts: Obj) -> Iterator[FieldError]:
-    yield from resource_amounts({"limits": amounts})
-
-
 def _sysctls(sysctls: list[Obj]) -> Iterator[FieldError]:
     seen = set()
     for index, each in enumerate(sysctls):
@@ -152,23 +137,17 @@ def _system(spec: Obj) -> Iterator[FieldError]:
         yield required(".os.name")
     elif name not in ("linux", "windows"):
         yield not_supported(".os", str(name), ("linux", "windows"))
+    elif name == "linux":
+        for where, part in _contexts(spec):
+            if part.get("windowsOptions") is not None:
+                yield forbidden(f"{where}.windowsOptions", "windows options cannot be set for a linux pod")
     else:
-        yield from _OF_SYSTEM[name](spec)
-
-
-def _linux(spec: Obj) -> Iterator[FieldError]:
-    for where, part in _contexts(spec):
-        if part.get("windowsOptions") is not None:
-            yield forbidden(f"{where}.windowsOptions", "windows options cannot be set for a linux pod")
-
-
-def _windows(spec: Obj) -> Iterator[FieldError]:
-    yield from _not_of(spec, "", ("hostUsers", "shareProcessNamespace"))
-    for name in ("hostPID", "hostIPC"):
-        if spec.get(name):
-            yield forbidden(f".{name}", "cannot be set for a windows pod")
-    for where, part in _contexts(spec):
-        yield from _not_of(part, where, _NOT_OF_WINDOWS)
+        yield from _not_of(spec, "", ("hostUsers", "shareProcessNamespace"))
+        for name in ("hostPID", "hostIPC"):
+            if spec.get(name):
+                yield forbidden(f".{name}", "cannot be set for a windows pod")
+        for where, part in _contexts(spec):
+            yield from _not_of(part, where, _NOT_OF_WINDOWS)
 
 
 def _not_of(part: Obj, where: str, names: Sequence[str]) -> Iterator[FieldError]:
@@ -190,44 +169,35 @@ _NOT_OF_WINDOWS = (
     "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount",
     "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
 )  # fmt: skip
-_OF_SYSTEM: dict[str, Check] = {"linux": _linux, "windows": _windows}
 _REST = table_of(
     ("restartPolicy", one_of("Always", "OnFailure", "Never")),
     ("dnsPolicy", one_of("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")),
-    ("nodeSelector", labels),
-    ("securityContext.fsGroup", user_id),
-    ("securityContext.runAsUser", user_id),
-    ("securityContext.runAsGroup", user_id),
-    ("securityContext.supplementalGroups[]", user_id),
-    ("", _shared),
-    ("securityContext.sysctls", _sysctls),
+    ("nodeSelector", labels), ("securityContext.fsGroup", user_id), ("securityContext.runAsUser", user_id),
+    ("securityContext.runAsGroup", user_id), ("securityContext.supplementalGroups[]", user_id),
+    ("", _shared), ("securityContext.sysctls", _sysctls),
     ("securityContext.fsGroupChangePolicy", one_of("Always", "OnRootMismatch")),
     *below("securityContext", (*SECCOMP, *APP_ARMOR)),
     ("securityContext.supplementalGroupsPolicy", one_of("Merge", "Strict")),
     ("securityContext.seLinuxChangePolicy", one_of("MountOption", "Recursive")),
-    *below("affinity", AFFINITY),
-    ("", _dns),
-    ("readinessGates[]", _gate_type),
-    ("schedulingGates", _gates),
-    ("topologySpreadConstraints", spread),
-    ("", _own_users),
-    ("serviceAccountName", subdomain),
-    ("nodeName", subdomain),
-    ("activeDeadlineSeconds", between(1, 2**31 - 1)),
-    ("hostname", dns_label),
-    ("subdomain", dns_label),
-    ("tolerations[]", toleration),
-    ("hostAliases[]", _alias),
-    ("priorityClassName", subdomain),
-    ("runtimeClassName", subdomain),
+    *below("affinity", AFFINITY), ("", _dns), ("readinessGates[]", _gate_type), ("schedulingGates", _gates),
+    ("topologySpreadConstraints", spread), ("", _own_users), ("serviceAccountName", subdomain),
+    ("nodeName", subdomain), ("activeDeadlineSeconds", between(1, 2**31 - 1)), ("hostname", dns_label),
+    ("subdomain", dns_label), ("tolerations[]", toleration), ("hostAliases[]", _alias),
+    ("priorityClassName", subdomain), ("runtimeClassName", subdomain),
     ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
-    ("overhead", _overhead),
-    ("", _system),
-)
+    ("overhead", lambda amounts: resource_amounts({"limits": amounts})), ("", _system),
+)  # fmt: skip
 
 
 def _spec(spec: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
-    yield from _running(spec, claims)
+    """Check a pod's spec; `claims` are names of claim templates, which are volumes too."""
+    valid: dict[str, Obj] = {}
+    yield from inside(".volumes", volumes(spec.get("volumes") or [], valid))
+    valid |= {name: {"persistentVolumeClaim": {"claimName": name}} for name in claims}
+    yield from containers(spec, valid)
+    yield from init_containers(spec, valid)
+    yield from ephemeral_containers(spec)
+    yield from host_network(spec)
     yield from _REST.relative(spec)
 
 
@@ -246,11 +216,6 @@ def _images(spec: Obj) -> Iterator[FieldError]:
     for member in RUNNING:
         for index, container in enumerate(spec.get(member) or []):
             yield from inside(f".{member}[{index}]", image(container))
-
-
-def _gated(pod: Obj) -> Iterator[FieldError]:
-    if pod.get("schedulingGates") and pod.get("nodeName"):
-        yield forbidden(".nodeName", "cannot be set until all schedulingGates have been cleared")
 
 
 def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
@@ -278,7 +243,9 @@ def template_errors(template: Obj, claims: Sequence[str] = ()) -> Iterator[Field
         yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
+_NOT_YET = "cannot be set until all schedulingGates have been cleared"
 POD: tuple[Row, ...] = (
     ("", lambda pod: _annotations(pod, ".metadata.annotations")),
-    *(("spec", check) for check in (_spec, _tokens, _images, _gated)),
+    *(("spec", check) for check in (_spec, _tokens, _images)),
+    ("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),
 )

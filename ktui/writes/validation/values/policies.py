@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
@@ -16,6 +17,7 @@ from ktui.writes.validation.values.checks import (
     dns_label,
     duplicate,
     inside,
+    needs,
     not_negative,
     one_of,
     selector,
@@ -27,13 +29,8 @@ SCOPES = (
 )  # fmt: skip
 TARGET_TYPES = ("Utilization", "Value", "AverageValue")
 # The member of a metric that each of its types has.
-METRICS = {
-    "ContainerResource": "containerResource",
-    "External": "external",
-    "Object": "object",
-    "Pods": "pods",
-    "Resource": "resource",
-}
+_METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
+METRICS = {kind: kind[0].lower() + kind[1:] for kind in _METRICS}
 _OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
 # Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
 _COUNTED = frozenset({
@@ -143,10 +140,18 @@ def _identified(source: Obj) -> Iterator[FieldError]:
     yield from _target(source)
 
 
-def _one_value(source: Obj, field: str, why: str) -> Iterator[FieldError]:
+def _values(source: Obj) -> set[str]:
+    """Return which of the values of a metric's target are set."""
     target = source.get("target") or {}
-    if target.get("value") is None and target.get("averageValue") is None:
-        yield required(f".target.{field}", why)
+    return {name for name in ("value", "averageValue") if target.get(name) is not None}
+
+
+_AVERAGE = ".target.averageValue"
+_ONE_VALUE = needs(_values, _AVERAGE, "must set either a target value or averageValue")
+_ONE_OR_EACH = needs(_values, _AVERAGE, "must set either a target value for metric or a per-pod target")
+_EACH = needs(
+    lambda source: "averageValue" in _values(source), _AVERAGE, "must specify a positive target averageValue"
+)
 
 
 def _of_object(source: Obj) -> Iterator[FieldError]:
@@ -154,22 +159,14 @@ def _of_object(source: Obj) -> Iterator[FieldError]:
     yield from inside(".describedObject", _reference(described))
     yield from inside(".describedObject", _grouped(described, core=True))
     yield from _identified(source)
-    yield from _one_value(source, "averageValue", "must set either a target value or averageValue")
+    yield from _ONE_VALUE(source)
 
 
 def _of_external(source: Obj) -> Iterator[FieldError]:
-    target = source.get("target") or {}
     yield from _identified(source)
-    why = "must set either a target value for metric or a per-pod target"
-    yield from _one_value(source, "averageValue", why)
-    if target.get("value") is not None and target.get("averageValue") is not None:
+    yield from _ONE_OR_EACH(source)
+    if len(_values(source)) > 1:
         yield forbidden(".target.value", "may not set both a target value for metric and a per-pod target")
-
-
-def _of_pods(source: Obj) -> Iterator[FieldError]:
-    yield from _identified(source)
-    if (source.get("target") or {}).get("averageValue") is None:
-        yield required(".target.averageValue", "must specify a positive target averageValue")
 
 
 def _of_resource(source: Obj) -> Iterator[FieldError]:
@@ -193,7 +190,7 @@ def _of_resource(source: Obj) -> Iterator[FieldError]:
 _SOURCES: dict[str, Check] = {
     "object": _of_object,
     "external": _of_external,
-    "pods": _of_pods,
+    "pods": lambda source: chain(_identified(source), _EACH(source)),
     "resource": _of_resource,
     "containerResource": _of_resource,
 }
@@ -228,11 +225,9 @@ def _step(policy: Obj) -> Iterator[FieldError]:
 
 
 AUTOSCALER: tuple[Row, ...] = (
-    ("spec", _autoscaler),
-    ("spec.metrics[]", _metric),
-    ("spec.behavior.scaleUp", _scaling),
+    ("spec", _autoscaler), ("spec.metrics[]", _metric), ("spec.behavior.scaleUp", _scaling),
     ("spec.behavior.scaleDown", _scaling),
-)
+)  # fmt: skip
 
 
 def _one_bound(spec: Obj) -> Iterator[FieldError]:
@@ -244,12 +239,10 @@ def _one_bound(spec: Obj) -> Iterator[FieldError]:
 
 
 BUDGET: tuple[Row, ...] = (
-    ("spec", _one_bound),
-    ("spec.minAvailable", count_or_percent),
-    ("spec.maxUnavailable", count_or_percent),
+    ("spec", _one_bound), ("spec.minAvailable", count_or_percent), ("spec.maxUnavailable", count_or_percent),
     ("spec.selector", selector),
     ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
-)
+)  # fmt: skip
 
 
 def _hard(amounts: Obj) -> Iterator[FieldError]:
@@ -259,11 +252,8 @@ def _hard(amounts: Obj) -> Iterator[FieldError]:
         elif name in _COUNTED or name in _MEASURED or name.startswith(_STANDARD_PREFIXES):
             faults = []
         else:
-            faults = [
-                "must be a standard resource type or fully qualified",
-                "must be a standard resource for quota",
-            ]
-            faults = [*label_key_faults(name), *faults]
+            faults = ["must be a standard resource type or fully qualified"]
+            faults = [*label_key_faults(name), *faults, "must be a standard resource for quota"]
         yield from (invalid(f"[{name}]", name, why) for why in faults)
         if amount(value) < 0:
             yield invalid(f"[{name}]", value, "must be greater than or equal to 0")

@@ -12,6 +12,7 @@ from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Row,
     below,
+    demand,
     duplicate,
     has,
     inside,
@@ -24,9 +25,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 
 
-def _weight(value: int) -> Iterator[FieldError]:
-    if not 1 <= value <= 100:
-        yield invalid("", value, "must be in the range 1-100")
+_weight = demand(lambda value: 1 <= value <= 100, "must be in the range 1-100")
 
 
 def toleration(toleration: Obj) -> Iterator[FieldError]:
@@ -84,36 +83,24 @@ def _matched_field(expression: Obj) -> Iterator[FieldError]:
         yield from (invalid(f".values[{index}]", value, why) for why in subdomain_faults(value))
 
 
-def _constraint(constraint: Obj) -> Iterator[FieldError]:
-    skew, when = constraint.get("maxSkew") or 0, str(constraint.get("whenUnsatisfiable") or "")
-    if skew <= 0:
-        yield invalid(".maxSkew", skew, "must be greater than zero")
-    yield from has("topologyKey", why="can not be empty")(constraint)
-    if when not in WHEN_UNSATISFIABLE:
-        yield not_supported(".whenUnsatisfiable", when, WHEN_UNSATISFIABLE)
-
-
-def _domains(constraint: Obj) -> Iterator[FieldError]:
-    least = constraint.get("minDomains")
-    if least is None:
-        return
-    if least <= 0:
-        yield invalid(".minDomains", least, "must be greater than zero")
-    if (when := constraint.get("whenUnsatisfiable")) != "DoNotSchedule":
-        why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when or ''}"
-        yield invalid(".minDomains", least, why)
-
-
 def spread(constraints: list[Obj]) -> Iterator[FieldError]:
     """Check how pods spread; the first of two constraints on the same is the one too many."""
     pairs = [(each.get("topologyKey") or "", each.get("whenUnsatisfiable") or "") for each in constraints]
     left = Counter(pairs)
     for index, (constraint, (key, when)) in enumerate(zip(constraints, pairs, strict=True)):
-        yield from inside(f"[{index}]", _constraint(constraint))
+        if (skew := constraint.get("maxSkew") or 0) <= 0:
+            yield invalid(f"[{index}].maxSkew", skew, "must be greater than zero")
+        yield from inside(f"[{index}]", has("topologyKey", why="can not be empty")(constraint))
+        if when not in WHEN_UNSATISFIABLE:
+            yield not_supported(f"[{index}].whenUnsatisfiable", when, WHEN_UNSATISFIABLE)
         left[key, when] -= 1
         if left[key, when]:
             yield duplicate(f"[{index}].{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {when}}}")
-        yield from inside(f"[{index}]", _domains(constraint))
+        if (least := constraint.get("minDomains")) is not None and least <= 0:
+            yield invalid(f"[{index}].minDomains", least, "must be greater than zero")
+        if least is not None and when != "DoNotSchedule":
+            why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
+            yield invalid(f"[{index}].minDomains", least, why)
         yield from inside(f"[{index}]", _SPREAD.relative(constraint))
 
 
@@ -150,11 +137,9 @@ def _preferred(preferred: Obj) -> Iterator[FieldError]:
 
 
 _SPREAD = table_of(
-    ("nodeAffinityPolicy", one_of("Honor", "Ignore")),
-    ("nodeTaintsPolicy", one_of("Honor", "Ignore")),
-    ("", _merged_keys),
-    ("labelSelector", selector),
-)
+    ("nodeAffinityPolicy", one_of("Honor", "Ignore")), ("nodeTaintsPolicy", one_of("Honor", "Ignore")),
+    ("", _merged_keys), ("labelSelector", selector),
+)  # fmt: skip
 _FIELDS: tuple[Row, ...] = (("matchFields[]", _matched_field),)
 _PREFERENCE: tuple[Row, ...] = (("matchExpressions[]", _term), *_FIELDS)
 NODE_SELECTOR: tuple[Row, ...] = (
@@ -162,10 +147,8 @@ NODE_SELECTOR: tuple[Row, ...] = (
     *below("nodeSelectorTerms[]", (("matchExpressions[]", _required_term), *_FIELDS)),
 )
 _POD_TERM: tuple[Row, ...] = (
-    ("labelSelector", selector),
-    ("namespaceSelector", selector),
-    ("", _topology),
-)
+    ("labelSelector", selector), ("namespaceSelector", selector), ("", _topology),
+)  # fmt: skip
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _POD_AFFINITY: tuple[Row, ...] = (

@@ -9,10 +9,10 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported,
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
+from ktui.writes.validation.updates.services import type_of
 from ktui.writes.validation.values.checks import (
     IP_FAULT,
     Row,
-    address,
     address_range,
     dns_label,
     duplicate,
@@ -48,17 +48,13 @@ def _topology(service: Obj) -> Iterator[FieldError]:
         yield invalid(f".metadata.annotations[{_MODE}]", found[_MODE], why)
 
 
-def _kind(spec: Obj) -> str:
-    return str(spec.get("type") or "ClusterIP")
-
-
 def _headless(spec: Obj) -> bool:
     return spec.get("clusterIP") == "None" or (spec.get("clusterIPs") or [""])[0] == "None"
 
 
 def _of_kind(spec: Obj) -> Iterator[FieldError]:
     """Check that there are ports, and what only some types of service have."""
-    kind = _kind(spec)
+    kind = type_of(spec)
     if not spec.get("ports") and not _headless(spec) and kind != "ExternalName":
         yield required(".ports")
     if kind in ("LoadBalancer", "NodePort") and _headless(spec):
@@ -104,7 +100,7 @@ def _affinity(spec: Obj) -> Iterator[FieldError]:
 
 def _addresses(spec: Obj) -> Iterator[FieldError]:
     """Check the families of a service's addresses, and these."""
-    if _kind(spec) == "ExternalName":
+    if type_of(spec) == "ExternalName":
         return
     own, given = spec.get("clusterIP") or "", spec.get("clusterIPs") or []
     if own and given and given[0] != own:
@@ -147,7 +143,7 @@ def _given(found: list[str], families: list[str]) -> Iterator[FieldError]:
 def _numbers(spec: Obj) -> Iterator[FieldError]:
     """Numbers of ports, and of those on nodes, are taken once."""
     ports = spec.get("ports") or []
-    if _kind(spec) == "ClusterIP":
+    if type_of(spec) == "ClusterIP":
         for index, port in enumerate(ports):
             if port.get("nodePort"):
                 yield forbidden(f".ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
@@ -172,7 +168,7 @@ def _numbers(spec: Obj) -> Iterator[FieldError]:
 def _sources(service: Obj) -> Iterator[FieldError]:
     """Check who may use a load balancer: the field, or an annotation. Upstream spells the field so."""
     spec = service.get("spec") or {}
-    balanced, ranges = _kind(spec) == "LoadBalancer", spec.get("loadBalancerSourceRanges") or []
+    balanced, ranges = type_of(spec) == "LoadBalancer", spec.get("loadBalancerSourceRanges") or []
     if ranges:
         if not balanced:
             yield forbidden(".spec.LoadBalancerSourceRanges", _ONLY_BALANCED)
@@ -190,18 +186,17 @@ def _sources(service: Obj) -> Iterator[FieldError]:
 
 
 def _balanced(spec: Obj) -> Iterator[FieldError]:
-    if _kind(spec) != "LoadBalancer":
-        if spec.get("allocateLoadBalancerNodePorts") is not None:
-            yield forbidden(".allocateLoadBalancerNodePorts", _ONLY_BALANCED)
-        if spec.get("loadBalancerClass") is not None:
-            yield forbidden(".loadBalancerClass", _ONLY_BALANCED)
+    if type_of(spec) != "LoadBalancer":
+        for member in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
+            if spec.get(member) is not None:
+                yield forbidden(f".{member}", _ONLY_BALANCED)
     elif (name := spec.get("loadBalancerClass")) is not None:
         yield from inside(".loadBalancerClass", label_key(name))
 
 
 def _policies(spec: Obj) -> Iterator[FieldError]:
     """Check how traffic from outside and inside the cluster is routed."""
-    kind, policy, port = _kind(spec), spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
+    kind, policy, port = type_of(spec), spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
     external = kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs"))
     if policy and not external:
         yield invalid(".externalTrafficPolicy", policy, "may only be set for externally-accessible services")
@@ -214,25 +209,13 @@ def _policies(spec: Obj) -> Iterator[FieldError]:
         yield from inside(".healthCheckNodePort", port_number(port))
 
 
-def _external_address(text: str) -> Iterator[FieldError]:
-    yield from ordinary_address(text) if is_address(text) else address(text)
-
-
 _PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name), ("appProtocol", qualified))
 SERVICE: tuple[Row, ...] = (
-    ("", _topology),
-    ("spec", _of_kind),
-    ("spec", _ports),
-    ("spec.selector", labels),
-    ("spec.sessionAffinity", one_of("ClientIP", "None")),
-    ("spec", _affinity),
-    ("spec", _addresses),
-    ("spec.externalIPs[]", _external_address),
+    ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
+    ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
+    ("spec.externalIPs[]", ordinary_address),
     ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
-    ("spec", _numbers),
-    ("", _sources),
-    ("spec", _balanced),
-    ("spec", _policies),
+    ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
     ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
     ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
-)
+)  # fmt: skip

@@ -41,11 +41,6 @@ def _modes(spec: Obj) -> Iterator[FieldError]:
         yield forbidden(".accessModes", _ALONE)
 
 
-def _some_mode(spec: Obj) -> Iterator[FieldError]:
-    if not spec.get("accessModes"):
-        yield required(".accessModes", "at least 1 access mode is required")
-
-
 def _storage(spec: Obj) -> Iterator[FieldError]:
     requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if requested is None:
@@ -99,11 +94,6 @@ def _attributes(spec: Obj) -> Iterator[FieldError]:
         yield required(".csi", "has to be specified when using volumeAttributesClassName")
 
 
-def _local(source: Obj) -> Iterator[FieldError]:
-    yield from has("path")(source)
-    yield from inside(".path", without_parents(source.get("path") or ""))
-
-
 _NOTHING = table_of()
 # The sources of a persistent volume, in the order in which the first of them counts.
 SOURCES = {
@@ -114,18 +104,14 @@ SOURCES = {
     "iscsi": table_of(("", has("targetPortal", "iqn"))),
     **dict.fromkeys(("cinder", "fc", "flexVolume", "azureFile", "vsphereVolume"), _NOTHING),
     **dict.fromkeys(("photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO"), _NOTHING),
-    "local": table_of(("", _local)),
+    "local": table_of(("", has("path")), ("path", without_parents)),
     "storageos": _NOTHING,
     "csi": table_of(("", driver), ("", has("volumeHandle"))),
 }
 
 
-def _provisioner(obj: Obj) -> Iterator[FieldError]:
-    name = str(obj.get("provisioner") or "")
-    if not name:
-        yield required(".provisioner")
-    else:
-        yield from (invalid(".provisioner", name, why) for why in label_key_faults(name.lower()))
+def _provisioner(name: str) -> Iterator[FieldError]:
+    yield from (invalid("", name, why) for why in label_key_faults(name.lower()) if name)
 
 
 def _parameters(parameters: Obj) -> Iterator[FieldError]:
@@ -138,33 +124,17 @@ def _parameters(parameters: Obj) -> Iterator[FieldError]:
         yield too_long("", _MOST_PARAMETER_BYTES)
 
 
-VOLUME: tuple[Row, ...] = below(
-    "spec",
-    (
-        ("", _capacity),
-        ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
-        ("nodeAffinity", has("required", why="must specify required node constraints")),
-        *below("nodeAffinity.required", NODE_SELECTOR),
-        ("", _volume_source),
-        ("storageClassName", subdomain),
-        ("volumeMode", one_of(*_MODES)),
-        ("", _attributes),
-    ),
-)
-CLAIM: tuple[Row, ...] = below(
-    "spec",
-    (
-        ("", _some_mode),
-        ("selector", selector),
-        ("", _modes),
-        ("", _storage),
-        ("storageClassName", subdomain),
-        ("volumeMode", one_of(*_MODES)),
-        ("dataSource", _data_source),
-        ("dataSourceRef", _data_source),
-        ("volumeAttributesClassName", subdomain),
-    ),
-)
+VOLUME: tuple[Row, ...] = below("spec", (
+    ("", _capacity), ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
+    ("nodeAffinity", has("required", why="must specify required node constraints")),
+    *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
+    ("volumeMode", one_of(*_MODES)), ("", _attributes),
+))  # fmt: skip
+CLAIM: tuple[Row, ...] = below("spec", (
+    ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
+    ("", _modes), ("", _storage), ("storageClassName", subdomain), ("volumeMode", one_of(*_MODES)),
+    ("dataSource", _data_source), ("dataSourceRef", _data_source), ("volumeAttributesClassName", subdomain),
+))  # fmt: skip
 
 
 def _lifecycle(modes: list[str]) -> Iterator[FieldError]:
@@ -197,12 +167,10 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
 
 
 STORAGE_CLASS: tuple[Row, ...] = (
-    ("", _provisioner),
-    ("parameters", _parameters),
+    ("", has("provisioner")), ("provisioner", _provisioner), ("parameters", _parameters),
     ("reclaimPolicy", one_of("Delete", "Retain")),
-    ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
-    ("allowedTopologies", _topologies),
-)
+    ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")), ("allowedTopologies", _topologies),
+)  # fmt: skip
 CSI_DRIVER: tuple[Row, ...] = (
     ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
     ("spec.volumeLifecycleModes", _lifecycle),

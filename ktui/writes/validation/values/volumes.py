@@ -9,6 +9,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, subdomain_faults
+from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -19,8 +20,8 @@ from ktui.writes.validation.values.checks import (
     file_mode,
     has,
     inside,
-    not_negative,
     one_of,
+    refuse,
     relative_path,
     table_of,
     without_parents,
@@ -36,11 +37,6 @@ _ISCSI = re.compile(
 )
 _MORE_THAN_ONE = "may not specify more than 1 volume type"
 _LONGEST_DRIVER = 63
-
-
-def _size_limit(value: str) -> Iterator[FieldError]:
-    if any(True for _ in not_negative(value)):
-        yield forbidden("", "SizeLimit field must be a valid resource quantity")
 
 
 def inner_path(value: str) -> Iterator[FieldError]:
@@ -116,18 +112,15 @@ def _projected(source: Obj) -> Iterator[FieldError]:
                     shown = each[name].get("name") or "" if name in ("secret", "configMap") else path
                     yield invalid("", shown, "conflicting duplicate paths")
                 taken.add(path)
-        if token := each.get("serviceAccountToken"):
-            yield from _token_path(token)
+        if token := each.get("serviceAccountToken"):  # upstream's path of its path is that of the volume
+            yield from has("path")(token)
+            yield from inside(".path", inner_path(token.get("path") or ""))
         if len(there) > 1:
             yield forbidden(where, "may not specify more than 1 volume type per source")
 
 
 def _of_items(source: Obj) -> list[str]:
     return [item["path"] for item in source.get("items") or [] if item.get("path")]
-
-
-def _own(source: Obj) -> list[str]:
-    return [str(source.get("path") or "")]
 
 
 def _projected_items(source: Obj) -> Iterator[FieldError]:
@@ -138,20 +131,9 @@ def _projected_items(source: Obj) -> Iterator[FieldError]:
 
 def _lifetime(token: Obj) -> Iterator[FieldError]:
     seconds = token.get("expirationSeconds")
-    if seconds is not None and seconds < _LEAST_SECONDS:
-        why = "may not specify a duration less than 10 minutes"
-        yield invalid(".expirationSeconds", seconds, why)
-    elif seconds is not None and seconds > _MOST_SECONDS:
-        why = "may not specify a duration larger than 2^32 seconds"
-        yield invalid(".expirationSeconds", seconds, why)
-
-
-def _token_path(token: Obj) -> Iterator[FieldError]:
-    """Upstream's path of a token's path is that of the volume."""
-    if not token.get("path"):
-        yield required(".path")
-    else:
-        yield from inside(".path", inner_path(token["path"]))
+    if seconds is not None and not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
+        bound = "less than 10 minutes" if seconds < _LEAST_SECONDS else "larger than 2^32 seconds"
+        yield invalid(".expirationSeconds", seconds, f"may not specify a duration {bound}")
 
 
 def _bundle(bundle: Obj) -> Iterator[FieldError]:
@@ -179,13 +161,8 @@ _PROJECTIONS: dict[str, tuple[Check, Callable[[Obj], list[str]]]] = {
     "configMap": (_projected_items, _of_items),
     "downwardAPI": (_files, _of_items),
     "serviceAccountToken": (_lifetime, lambda _: []),
-    "clusterTrustBundle": (_bundle, _own),
+    "clusterTrustBundle": (_bundle, lambda source: [str(source.get("path") or "")]),
 }
-
-
-def _ephemeral(source: Obj) -> Iterator[FieldError]:
-    if source.get("volumeClaimTemplate") is None:
-        yield required(".volumeClaimTemplate")
 
 
 def driver(source: Obj) -> Iterator[FieldError]:
@@ -207,8 +184,9 @@ _NOTHING = table_of()
 HOST_PATH = table_of(("", _host_path))
 NFS = table_of(("", _nfs))
 # The sources of a volume, in the order in which the first of them counts.
+_BAD_SIZE = refuse(lambda v: amount(v) < 0, "", "SizeLimit field must be a valid resource quantity")
 SOURCES: dict[str, RuleTree] = {
-    "emptyDir": table_of(("sizeLimit", _size_limit)),
+    "emptyDir": table_of(("sizeLimit", _BAD_SIZE)),
     "hostPath": HOST_PATH,
     "gitRepo": table_of(("", has("repository"))),
     "gcePersistentDisk": table_of(("", has("pdName"))),
@@ -236,7 +214,7 @@ SOURCES: dict[str, RuleTree] = {
     "projected": table_of(("defaultMode", file_mode), ("", _projected)),
     "scaleIO": _NOTHING,
     "csi": table_of(("", driver)),
-    "ephemeral": table_of(("", _ephemeral)),
+    "ephemeral": table_of(("", has("volumeClaimTemplate"))),
     "image": table_of(("pullPolicy", one_of("Always", "IfNotPresent", "Never"))),
 }
 _SHOWN = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # upstream's fields where there are too many

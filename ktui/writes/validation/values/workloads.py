@@ -16,6 +16,8 @@ from ktui.writes.validation.values.checks import (
     Check,
     Row,
     at_least,
+    counts,
+    demand,
     inside,
     not_above_all,
     one_of,
@@ -111,11 +113,6 @@ def _states_roll(rolling: Obj) -> Iterator[FieldError]:
     yield from inside(".maxUnavailable", not_above_all(missing))
 
 
-def _order(value: str) -> Iterator[FieldError]:
-    if value not in ("OrderedReady", "Parallel"):
-        yield invalid("", value, "must be 'OrderedReady' or 'Parallel'")
-
-
 def _selects(kind: str) -> Check:
     """Check a workload's selector, and the template that it has to match."""
 
@@ -185,40 +182,28 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
 
 
 DEPLOYMENT: tuple[Row, ...] = (
-    ("spec.replicas", at_least(0)),
-    ("spec", _selects("deployment")),
-    ("spec", _endless("ReplicaSet")),
-    ("spec.strategy", _strategy),
-    ("spec.minReadySeconds", at_least(0)),
-    ("spec.revisionHistoryLimit", at_least(0)),
+    ("spec.replicas", at_least(0)), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
+    ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
     ("spec", _progress),
-)
+)  # fmt: skip
 REPLICA_SET: tuple[Row, ...] = (
-    ("spec.replicas", at_least(0)),
-    ("spec.minReadySeconds", at_least(0)),
-    ("spec", _selects("deployment")),
+    *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
     ("spec", _endless("ReplicaSet")),
-)
+)  # fmt: skip
 CONTROLLER: tuple[Row, ...] = (
-    ("spec.minReadySeconds", at_least(0)),
-    ("spec", _controls),
-    ("spec", _endless("ReplicationController")),
-)
+    ("spec.minReadySeconds", at_least(0)), ("spec", _controls), ("spec", _endless("ReplicationController")),
+)  # fmt: skip
 DAEMON_SET: tuple[Row, ...] = (
-    ("spec", _daemon_selects),
-    ("spec", _endless("DaemonSet")),
-    ("spec.minReadySeconds", at_least(0)),
-    ("spec.updateStrategy", _daemon_update),
-    ("spec.revisionHistoryLimit", at_least(0)),
-)
+    ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", at_least(0)),
+    ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", at_least(0)),
+)  # fmt: skip
+_ORDER = "must be 'OrderedReady' or 'Parallel'"
 STATEFUL_SET: tuple[Row, ...] = (
-    ("spec.podManagementPolicy", _order),
+    ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
     ("spec.updateStrategy", _stateful_update),
     ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
     ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
-    ("spec.replicas", at_least(0)),
-    ("spec.minReadySeconds", at_least(0)),
-    ("spec.ordinals.start", at_least(0)),
+    *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
     ("spec", _selects("statefulset")),
     ("spec", _endless("StatefulSet")),
 )
