@@ -86,7 +86,7 @@ class AccountsController(ServerController):
             created = await create_own(self.registry, obj, MANAGER)
             if created and not await self._is_active(
                 namespace
-            ):  # its deletion may have missed the new object
+            ):  # whose deletion may have missed the new object
                 await _remove(store, namespace, name, metadata_of(obj)["uid"])
         self._starting.discard(key)
         return 0
@@ -96,7 +96,8 @@ class AccountsController(ServerController):
         return found is not None and not metadata_of(json.loads(found.full_json())).get("deletionTimestamp")
 
     def _is_current(self, found: Obj) -> bool:
-        return found.get("data") == {"ca.crt": self._root_ca} and _is_described(found)
+        annotations = metadata_of(found).get("annotations") or {}
+        return found.get("data") == {"ca.crt": self._root_ca} and DESCRIPTION.items() <= annotations.items()
 
     def _with_ca(self, old: Obj) -> Obj:
         if self._is_current(old):
@@ -122,8 +123,3 @@ def _is_published(found: Obj) -> bool:
     entries = metadata_of(found).get("managedFields") or []
     writers = {entry.get("manager") for entry in entries if "f:data" in (entry.get("fieldsV1") or {})}
     return writers == {MANAGER}
-
-
-def _is_described(found: Obj) -> bool:
-    annotations = metadata_of(found).get("annotations") or {}
-    return all(annotations.get(name) == text for name, text in DESCRIPTION.items())

@@ -17,13 +17,6 @@ PROTECTED = {
 
 
 TRANSITION_TIME = "lastPhaseTransitionTime"  # of a PersistentVolume, from 1.29 on
-GATED = {
-    "type": "PodScheduled",
-    "status": "False",
-    "lastProbeTime": None,
-    "reason": "SchedulingGated",
-    "message": "Scheduling is blocked due to non-empty scheduling gates",
-}
 
 
 def prepare(obj: Obj, minor: int) -> None:
@@ -43,7 +36,14 @@ def prepare(obj: Obj, minor: int) -> None:
         elif minor >= 29:
             obj.setdefault("status", {})[TRANSITION_TIME] = timestamp()
     elif kind == "Pod" and (obj.get("spec") or {}).get("schedulingGates"):
-        gated = {**GATED, "lastTransitionTime": timestamp()}
+        gated = {
+            "type": "PodScheduled",
+            "status": "False",
+            "lastProbeTime": None,
+            "reason": "SchedulingGated",
+        }
+        gated["message"] = "Scheduling is blocked due to non-empty scheduling gates"
+        gated["lastTransitionTime"] = timestamp()
         obj.setdefault("status", {}).setdefault("conditions", [gated])
     elif kind == "Service":
         drop_traffic_policy(obj)

@@ -91,8 +91,12 @@ def _pod_fate(pod: Obj, marked: Obj, options: DeleteOptions, now: datetime.datet
         return _fate(pod, marked, now)
     if options.grace_seconds is None or options.grace_seconds >= left:
         return Fate.NOTHING  # a grace period can only be shortened
-    metadata["deletionTimestamp"], grace = _shortened(metadata, options.grace_seconds, now)
-    metadata["deletionGracePeriodSeconds"] = grace
+    grace = options.grace_seconds
+    end = datetime.datetime.fromisoformat(metadata["deletionTimestamp"])
+    end -= datetime.timedelta(seconds=metadata["deletionGracePeriodSeconds"] - grace)
+    if end < now:  # never in the past
+        end, grace = now, min(grace, 1)
+    metadata["deletionTimestamp"], metadata["deletionGracePeriodSeconds"] = timestamp(end), grace
     return Fate.MARK if grace or metadata.get("finalizers") else Fate.MARK_AND_REMOVE
 
 
@@ -103,17 +107,6 @@ def _mark(metadata: Obj, now: datetime.datetime, grace: int) -> None:
         if metadata.get("generation"):
             metadata["generation"] += 1
     metadata["deletionGracePeriodSeconds"] = grace
-
-
-def _shortened(metadata: Obj, grace: int, now: datetime.datetime) -> tuple[str, int]:
-    """DeletionTimestamp and grace period of a pod whose grace period is shortened; never in the past."""
-    begun = datetime.datetime.fromisoformat(metadata["deletionTimestamp"]) - datetime.timedelta(
-        seconds=metadata["deletionGracePeriodSeconds"]
-    )
-    end = begun + datetime.timedelta(seconds=grace)
-    if end < now:
-        return timestamp(now), min(grace, 1)
-    return timestamp(end), grace
 
 
 def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
@@ -128,20 +121,13 @@ def grace_seconds(pod: Obj, options: DeleteOptions) -> int:
 
 
 def _finalizers(obj: Obj, options: DeleteOptions) -> list[str]:
-    """Return the finalizers with those of the garbage collector that the policy requires."""
+    """Return the finalizers with the garbage collector's: by the policy, else the present or the kind's."""
     present = list(metadata_of(obj).get("finalizers") or [])
-    wanted = _collector_finalizer(obj, present, options.policy)
+    default = ORPHAN if (obj.get("kind"), obj.get("apiVersion")) in ORPHANS else ""
+    wanted = next((finalizer for finalizer in present if finalizer in (FOREGROUND, ORPHAN)), default)
+    if options.policy:
+        wanted = FINALIZER_OF.get(options.policy, "")
     finalizers = [finalizer for finalizer in present if finalizer not in (FOREGROUND, ORPHAN)]
-    if wanted:
+    if wanted and obj.get("kind") not in WITHOUT_DEPENDENTS:
         finalizers.append(wanted)
     return present if set(finalizers) == set(present) else finalizers
-
-
-def _collector_finalizer(obj: Obj, present: list[str], policy: str) -> str:
-    """Return the collector's finalizer: the policy's, else the present one, else the kind's default."""
-    if obj.get("kind") in WITHOUT_DEPENDENTS:
-        return ""
-    if policy:
-        return FINALIZER_OF.get(policy, "")
-    found = next((finalizer for finalizer in present if finalizer in (FOREGROUND, ORPHAN)), "")
-    return found or (ORPHAN if (obj.get("kind"), obj.get("apiVersion")) in ORPHANS else "")

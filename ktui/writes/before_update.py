@@ -33,13 +33,8 @@ from ktui.writes.validation.updates import pods, services
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "selfLink",
-)
+    "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
+)  # fmt: skip
 IMMUTABLE = "field is immutable"
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 
@@ -74,13 +69,11 @@ def check_identity(new: Obj, context: UpdateContext) -> None:
         del metadata["namespace"]
     name = metadata.get("name") or ""
     if not name:
-        raise bad_request(
-            f"the name of the object ({context.name} based on URL) was undeterminable: name must be provided"
-        )
+        why = "was undeterminable: name must be provided"
+        raise bad_request(f"the name of the object ({context.name} based on URL) {why}")
     if name != context.name:
-        raise bad_request(
-            f"the name of the object ({name}) does not match the name on the URL ({context.name})"
-        )
+        why = f"does not match the name on the URL ({context.name})"
+        raise bad_request(f"the name of the object ({name}) {why}")
 
 
 def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
@@ -111,14 +104,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     if context.apply is not None:
         context.apply.track(old, new, timestamp())
     else:
-        track_update(
-            old,
-            new,
-            manager=context.manager,
-            time=timestamp(),
-            resource=resource,
-            subresource=context.subresource,
-        )
+        part = context.subresource
+        track_update(old, new, manager=context.manager, time=timestamp(), resource=resource, subresource=part)
     _count_templates(old, new)
     _set_servers_own(old, new, context)
     return new

@@ -18,28 +18,24 @@ from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import write_options
 
 
-async def bind(server: Server, call: Call, resource: Resource) -> None:
-    """POST pods/NAME/binding: the scheduler's choice of the node that runs the pod."""
-    await _bind(server, call, resource, call.info.name)
-
-
-async def bind_named(server: Server, call: Call, resource: Resource) -> None:
-    """POST bindings: assign the pod that the Binding names."""
-    pods = builtin("", "pods")
-    await _bind(server, call, pods, "")
-
-
-async def _bind(server: Server, call: Call, resource: Resource, name: str) -> None:
+async def bind(server: Server, call: Call, _: Resource) -> None:
+    """POST pods/NAME/binding, or bindings with the name in the Binding: the scheduler's choice of a node."""
+    resource = builtin("", "pods")
     form, body = await request_body.begin(server, call, resource)
     options = write_options(call.request, "CreateOptions")
     binding = await compute(request_body.sent_document, server, body, "v1", "Binding") if body else {}
-    name = name or str((binding.get("metadata") or {}).get("name") or "")
+    name = call.info.name or str((binding.get("metadata") or {}).get("name") or "")
     node_name = _target(name, binding)
     node = await find_node(server, node_name)
 
     def assign(pod: Obj) -> Obj:
         _check_preconditions(server, call, resource, name, pod, binding)
-        _check_unassigned(name, pod)
+        if (pod.get("metadata") or {}).get("deletionTimestamp"):
+            raise _conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")
+        if assigned := (pod.get("spec") or {}).get("nodeName"):
+            raise _conflict(name, f'pod {name} is already assigned to node "{assigned}"')
+        if (pod.get("spec") or {}).get("schedulingGates"):
+            raise _conflict(name, f"pod {name} has non-empty .spec.schedulingGates")
         bound = _assigned(pod, binding, node_name)
         if node is not None:
             copy_topology(bound, node, call.behaviour.minor)
@@ -59,9 +55,8 @@ def _target(name: str, binding: Obj) -> str:
         raise bad_request("name in URL does not match name in Binding object")
     target = binding.get("target") or {}
     if target.get("kind") not in (None, "", "Node"):
-        raise bare_error(
-            f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
-        )
+        why = f'Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
+        raise bare_error(f"target.kind: {why}")
     if not target.get("name"):
         raise bare_error("target.name: Required value")
     node_name: str = target["name"]
@@ -77,17 +72,6 @@ def _check_preconditions(
     for what, member in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
         if wanted.get(member) and wanted[member] != found.get(member):
             raise unmet_in_storage(resource, name, key, what, wanted[member], found.get(member, ""))
-
-
-def _check_unassigned(name: str, pod: Obj) -> None:
-    """Raise StatusError 409 for a pod that cannot be assigned."""
-    spec = pod.get("spec") or {}
-    if (pod.get("metadata") or {}).get("deletionTimestamp"):
-        raise _conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")
-    if spec.get("nodeName"):
-        raise _conflict(name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
-    if spec.get("schedulingGates"):
-        raise _conflict(name, f"pod {name} has non-empty .spec.schedulingGates")
 
 
 def _assigned(pod: Obj, binding: Obj, node_name: str) -> Obj:

@@ -17,17 +17,13 @@ from ktui.writes.own_objects import create_missing
 from ktui.writes.service_addresses import ServiceRange, address_object
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+_CRITICAL = "Used for system critical pods that must"
 PRIORITY_CLASSES = {
-    "system-node-critical": (
-        2_000_001_000,
-        "Used for system critical pods that must not be moved from their current node.",
-    ),
+    "system-node-critical": (2_000_001_000, "not be moved from their current node."),
     "system-cluster-critical": (
-        2_000_000_000,
-        "Used for system critical pods that must run in the cluster, but can be moved to another node if "
-        "necessary.",
+        2_000_000_000, "run in the cluster, but can be moved to another node if necessary.",
     ),
-}
+}  # fmt: skip
 # The groupPriorityMinimum of each group, and the versionPriority of versions other than 15.
 GROUP_PRIORITIES = {
     "": 18000, "apps": 17800, "events.k8s.io": 17750, "authentication.k8s.io": 17700,
@@ -65,8 +61,10 @@ def cluster_objects(services: ServiceRange, address: str, port: int, client_ca: 
     for name, (value, description) in PRIORITY_CLASSES.items():
         head = _head("scheduling.k8s.io/v1", "PriorityClass", name)
         policy = {"preemptionPolicy": "PreemptLowerPriority"}
-        yield {**head, "value": value, "description": description, **policy}
-    yield _service_range(services)
+        yield {**head, "value": value, "description": f"{_CRITICAL} {description}", **policy}
+    ready = _status("Ready", "", "Kubernetes default Service CIDR is ready")
+    head = _head("networking.k8s.io/v1", "ServiceCIDR", "kubernetes")
+    yield {**head, "spec": {"cidrs": [services.cidr]}, "status": ready}
     yield address_object(services.first, "default", "kubernetes")
     yield from _kubernetes_service(services, address, port)
 
@@ -82,31 +80,17 @@ def api_services(table: ResourceTable) -> Iterator[Obj]:
 
 def api_service(group: str, version: str, priority: int, version_priority: int, managed: str) -> Obj:
     """A local APIService; `managed` is "onstart" for built-in groups, "true" for those of definitions."""
-    named = {"group": group} if group else {}
+    spec: Obj = {"group": group} if group else {}
+    spec |= {"version": version, "groupPriorityMinimum": priority, "versionPriority": version_priority}
+    name, labels = f"{version}.{group}", {AUTOMANAGED: managed}
+    head = _head("apiregistration.k8s.io/v1", "APIService", name, labels=labels)
     local = _status("Available", "Local", "Local APIServices are always available")
-    return {
-        **_head(
-            "apiregistration.k8s.io/v1", "APIService", f"{version}.{group}", labels={AUTOMANAGED: managed}
-        ),
-        "spec": {
-            **named,
-            "version": version,
-            "groupPriorityMinimum": priority,
-            "versionPriority": version_priority,
-        },
-        "status": local,
-    }
+    return {**head, "spec": spec, "status": local}
 
 
 def _status(kind: str, reason: str, message: str) -> Obj:
     times = {"lastTransitionTime": timestamp(), "reason": reason, "message": message}
     return {"conditions": [{"type": kind, "status": "True", **times}]}
-
-
-def _service_range(services: ServiceRange) -> Obj:
-    ready = _status("Ready", "", "Kubernetes default Service CIDR is ready")
-    head = _head("networking.k8s.io/v1", "ServiceCIDR", "kubernetes")
-    return {**head, "spec": {"cidrs": [services.cidr]}, "status": ready}
 
 
 def _kubernetes_service(services: ServiceRange, address: str, port: int) -> Iterator[Obj]:
@@ -163,9 +147,8 @@ async def create_cluster_objects(
         address = str(ipaddress.ip_address(host))
     except ValueError:  # a host name
         address = LOOPBACK
-    await create_missing(
-        registry, [*cluster_objects(ServiceRange(cidr), address, port, client_ca), *api_services(BUILTIN)]
-    )
+    objects = cluster_objects(ServiceRange(cidr), address, port, client_ca)
+    await create_missing(registry, [*objects, *api_services(BUILTIN)])
 
 
 def service_range_of(text: str) -> str:

@@ -249,13 +249,9 @@ async def _check_namespace(server: Server, resource: Resource, namespace: str, o
     if not namespace:
         return
     namespaces = builtin("", "namespaces")
-    found = await stored_objects.find(server, namespaces, "", namespace)
+    found = await stored_objects.find_one(server, namespaces, "", namespace)
     if found is None:
-        # The cache may be behind, but a namespace created a moment ago must be found.
-        answer = await server.cacher(namespaces).get(None, namespace, "")
-        if answer.object is None:
-            raise not_found(namespaces, namespace)
-        found = await stored_objects.tree(server, answer.object, namespaces)
+        raise not_found(namespaces, namespace)
     if (found.get("metadata") or {}).get("deletionTimestamp"):
         named = metadata_of(obj)
         name = str(named.get("name") or named.get("generateName") or "Unknown")

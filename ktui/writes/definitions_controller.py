@@ -80,7 +80,9 @@ class DefinitionController(ServerController):
                     await self._register(each)
         except (KeyError, TypeError, AttributeError) as error:
             log.warning("custom resource definition %s is left as it is: %r", name, error)
-        return await self._clean(name) if definition is not None and _is_held(definition) else 0
+        metadata = metadata_of(definition or {})
+        held = metadata.get("deletionTimestamp") and CLEANUP in (metadata.get("finalizers") or ())
+        return await self._clean(name) if held else 0
 
     async def _accept(self, name: str) -> None:
         """Write the definition's status if accepting the names changes it."""
@@ -134,8 +136,10 @@ class DefinitionController(ServerController):
             if version in wanted and there is None:
                 new = api_service(group, version, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, "true")
                 await create_own(self.registry, new)
-            elif version not in wanted and there is not None and _automanaged(there):
-                await store.delete(None, there.name)
+            elif version not in wanted and there is not None:
+                labels = metadata_of(json.loads(there.full_json())).get("labels") or {}
+                if labels.get(AUTOMANAGED) == "true":
+                    await store.delete(None, there.name)
 
     async def _clean(self, name: str) -> float:
         """Delete the definition's objects; once there are none, remove its finalizer."""
@@ -144,7 +148,13 @@ class DefinitionController(ServerController):
         if found is None:
             return 0
         resources = resources_of(json.loads(found.full_json()))
-        if resources and await self._delete_objects(resources[0]):
+        remaining = 0
+        for resource in resources[:1]:  # its versions share their objects
+            served = self.registry.uncached_store(resource)
+            async for objects in pages(served):
+                for obj in objects:
+                    remaining += not await _deleted(served, obj)
+        if remaining:
             return RETRY_SECONDS
 
         def released(old: Obj) -> Obj | None:
@@ -158,14 +168,6 @@ class DefinitionController(ServerController):
         with ignoring_not_found():
             await store.update(None, name, released)
         return 0
-
-    async def _delete_objects(self, resource: Resource) -> int:
-        """Delete every object; return how many remain."""
-        store, remaining = self.registry.uncached_store(resource), 0
-        async for objects in pages(store):
-            for obj in objects:
-                remaining += not await _deleted(store, obj)
-        return remaining
 
 
 async def _deleted(store: Store, obj: StoredObject) -> bool:
@@ -184,17 +186,6 @@ async def _deleted(store: Store, obj: StoredObject) -> bool:
         await store.update(obj.namespace or None, obj.name, decide)
         return gone
     return True
-
-
-def _is_held(definition: Obj) -> bool:
-    metadata = metadata_of(definition)
-    finalizers = metadata.get("finalizers")
-    return bool(metadata.get("deletionTimestamp")) and isinstance(finalizers, list) and CLEANUP in finalizers
-
-
-def _automanaged(service: StoredObject) -> bool:
-    labels = metadata_of(json.loads(service.full_json())).get("labels") or {}
-    return bool(labels.get(AUTOMANAGED) == "true")
 
 
 def _tracked(old: Obj, new: Obj) -> Obj:

@@ -77,43 +77,30 @@ async def delete(
 ) -> tuple[bool, Obj]:
     """Return whether the object is gone, and its last state; raise StatusError 404 or 409."""
     store = server.cacher(resource).store
+    fate, marked = Fate.NOTHING, Obj()
+
+    def decide(obj: Obj) -> Obj | None:
+        """Decide finalizers, grace period and propagation on the object that the Txn compares."""
+        nonlocal fate, marked
+        check_preconditions(resource, name, obj, options)
+        fate, marked = begin_deletion(obj, options)
+        if fate in (Fate.REMOVE, Fate.NOTHING):
+            marked = obj
+        if options.dry_run or fate is Fate.NOTHING:
+            raise NoWrite
+        return None if fate is Fate.REMOVE else marked
+
     while True:
-        deletion = _Deletion(resource, name, options)
-        stored = await store.update(namespace or None, name, deletion.decide, verb="delete")
+        stored = await store.update(namespace or None, name, decide, verb="delete")
         if options.dry_run:
-            return deletion.removes, in_version(server, deletion.marked, resource)
-        if deletion.fate is not Fate.MARK_AND_REMOVE:
+            return fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE), in_version(server, marked, resource)
+        if fate is not Fate.MARK_AND_REMOVE:
             removed = await stored_objects.tree(server, stored, resource)
-            if deletion.fate is Fate.REMOVE:
+            if fate is Fate.REMOVE:
                 await release(server, resource, removed)
-            return deletion.fate is Fate.REMOVE, removed
+            return fate is Fate.REMOVE, removed
         if options.resource_version is not None:
             options = replace(options, resource_version=str(stored.rv))
-
-
-class _Deletion:
-    """Decides finalizers, grace period and propagation on the object that the Txn compares."""
-
-    def __init__(self, resource: Resource, name: str, options: DeleteOptions) -> None:
-        self._resource = resource
-        self._name = name
-        self._options = options
-        self.fate = Fate.NOTHING
-        self.marked: Obj = {}
-
-    @property
-    def removes(self) -> bool:
-        return self.fate in (Fate.REMOVE, Fate.MARK_AND_REMOVE)
-
-    def decide(self, obj: Obj) -> Obj | None:
-        """Return the object to write, or None to remove it: the change of Store.update."""
-        check_preconditions(self._resource, self._name, obj, self._options)
-        self.fate, self.marked = begin_deletion(obj, self._options)
-        if self.fate in (Fate.REMOVE, Fate.NOTHING):
-            self.marked = obj
-        if self._options.dry_run or self.fate is Fate.NOTHING:
-            raise NoWrite
-        return None if self.fate is Fate.REMOVE else self.marked
 
 
 def check_preconditions(resource: Resource, name: str, obj: Obj, options: DeleteOptions) -> None:
@@ -163,16 +150,10 @@ async def _delete_listed(
     while True:
         page = await server.cacher(resource).list(replace(request, options=options))
         for obj in page.objects:
-            await _delete_listed_one(server, resource, obj, deletion)
+            with ignoring_not_found():  # another client has already deleted it
+                await delete(server, resource, obj.namespace, obj.name, deletion)
         first = first or page
         objects += page.objects
         if one_page or not page.continue_:
             return replace(first, objects=objects)
         options = replace(options, continue_=page.continue_, resource_version="", resource_version_match="")
-
-
-async def _delete_listed_one(
-    server: Server, resource: Resource, obj: StoredObject, deletion: DeleteOptions
-) -> None:
-    with ignoring_not_found():  # another client has already deleted it
-        await delete(server, resource, obj.namespace, obj.name, deletion)

@@ -90,29 +90,25 @@ class StorageProtection(DeletionController):
         return _present(obj, PROTECTED.get(obj.get("kind", ""), ""))
 
     async def reconcile(self, key: Key) -> float:
-        if await self._is_used(*key):
-            return RETRY_SECONDS
-        await self.release(key)
-        return 0
-
-    async def _is_used(self, resource: str, namespace: str, name: str) -> bool:
-        """True for a bound volume, and for a claim that a scheduled pod names.
+        """Release what is not in use: a volume that is not bound, and a claim that no scheduled pod names.
 
         As in upstream a pod that has ended counts, and one without a node does not: no kubelet starts it with
         a claim that is deleted.
         """
+        resource, namespace, name = key
         if self.resources[resource].kind == "PersistentVolume":
             found, _ = await self.store(self.resources[resource]).get(None, name)
             volume: Obj = json.loads(found.full_json()) if found is not None else {}
-            return (volume.get("status") or {}).get("phase") == "Bound"
-        async for _, pod in self.objects(builtin("", "pods"), namespace, name):
-            spec = pod.get("spec") or {}
-            claims = (
-                (v.get("persistentVolumeClaim") or {}).get("claimName") for v in spec.get("volumes") or []
-            )
-            if spec.get("nodeName") and name in claims:
-                return True
-        return False
+            if (volume.get("status") or {}).get("phase") == "Bound":
+                return RETRY_SECONDS
+        else:
+            async for _, pod in self.objects(builtin("", "pods"), namespace, name):
+                volumes = (pod.get("spec") or {}).get("volumes") or []
+                claims = ((v.get("persistentVolumeClaim") or {}).get("claimName") for v in volumes)
+                if (pod.get("spec") or {}).get("nodeName") and name in claims:
+                    return RETRY_SECONDS
+        await self.release(key)
+        return 0
 
 
 OWNERS = (
@@ -233,7 +229,16 @@ class NamespaceController(DeletionController):
             await self._report(key, uid, remaining)
             if remaining.resources:
                 return RETRY_SECONDS
-            await self._finalize(key, uid)
+
+            def finalized(old: Obj) -> Obj | None:
+                _check_uid(old, uid)
+                spec = old.get("spec") or {}
+                kept = [held for held in spec.get("finalizers") or [] if held != FINALIZER]
+                if not kept and not metadata_of(old).get("finalizers"):
+                    return None
+                return {**old, "spec": {**spec, "finalizers": kept}}
+
+            await self.store(self.resources[key[0]]).update(None, key[2], finalized)
         return 0
 
     async def _delete_content(self, key: Key, uid: str) -> Remaining:
@@ -264,8 +269,11 @@ class NamespaceController(DeletionController):
 
         ktui runs no kubelets: a pod whose grace period has passed is removed in place of its kubelet.
         """
-        overdue = resource.id == "pods" and _is_overdue(json.loads(obj.full_json()))
-        options = DeleteOptions(grace_seconds=0) if overdue else IN_BACKGROUND
+        options, now = IN_BACKGROUND, datetime.datetime.now(datetime.UTC)
+        if resource.id == "pods":
+            end = metadata_of(json.loads(obj.full_json())).get("deletionTimestamp")
+            if end is not None and datetime.datetime.fromisoformat(end) <= now:
+                options = DeleteOptions(grace_seconds=0)
         with ignoring_not_found():
             gone, kept = await delete(self._server, resource, obj.namespace, obj.name, options)
             return None if gone else kept
@@ -285,26 +293,8 @@ class NamespaceController(DeletionController):
 
         await self.store(self.resources[key[0]]).update(None, key[2], reported)
 
-    async def _finalize(self, key: Key, uid: str) -> None:
-        """Remove the finalizer; a namespace without another one is deleted."""
-
-        def finalized(old: Obj) -> Obj | None:
-            _check_uid(old, uid)
-            kept = [held for held in (old.get("spec") or {}).get("finalizers") or [] if held != FINALIZER]
-            if not kept and not metadata_of(old).get("finalizers"):
-                return None
-            return {**old, "spec": {**(old.get("spec") or {}), "finalizers": kept}}
-
-        await self.store(self.resources[key[0]]).update(None, key[2], finalized)
-
 
 def _check_uid(namespace: Obj, uid: str) -> None:
     """Raise NoWrite for another namespace of the same name."""
     if metadata_of(namespace).get("uid") != uid:
         raise NoWrite
-
-
-def _is_overdue(pod: Obj) -> bool:
-    """True if the time by which the pod's kubelet had to remove it has passed."""
-    end = metadata_of(pod).get("deletionTimestamp")
-    return end is not None and datetime.datetime.fromisoformat(end) <= datetime.datetime.now(datetime.UTC)

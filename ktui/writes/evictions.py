@@ -48,9 +48,8 @@ async def find_budget(server: Server, pod: Obj) -> Budget | None:
     labels = metadata_of(pod).get("labels") or {}
     selecting = [budget for budget in budgets if _selects(budget, labels)]
     if len(selecting) > 1:
-        raise bare_error(
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-        )
+        why = "which the eviction subresource does not support."
+        raise bare_error(f"This pod has more than one PodDisruptionBudget, {why}")
     return selecting[0] if selecting else None
 
 
@@ -70,10 +69,8 @@ async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: 
 
 def still_processed(budget: Budget) -> StatusError:
     """Return the 429 for a budget that the disruption controller has not processed yet."""
-    name = metadata_of(budget)["name"]
-    return _refused(
-        f"The disruption budget {name} is still being processed by the server.", STILL_PROCESSED_SECONDS
-    )
+    cause = f"The disruption budget {metadata_of(budget)['name']} is still being processed by the server."
+    return _refused(cause, STILL_PROCESSED_SECONDS)
 
 
 def _charged(budget: Budget, pod: str) -> Budget:
@@ -86,14 +83,12 @@ def _charged(budget: Budget, pod: str) -> Budget:
     if allowed < 0:
         raise _forbidden(name, "pdb disruptions allowed is negative")
     if len(disrupted) > MAX_DISRUPTED_PODS:
-        raise _forbidden(
-            name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
-        )
+        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise _forbidden(name, why)
     if allowed == 0:
         desired, current = (status.get(member, 0) for member in ("desiredHealthy", "currentHealthy"))
-        raise _refused(
-            f"The disruption budget {name} needs {desired} healthy pods and has {current} currently"
-        )
+        why = f"needs {desired} healthy pods and has {current} currently"
+        raise _refused(f"The disruption budget {name} {why}")
     status["disruptionsAllowed"] = allowed - 1
     status["disruptedPods"] = {**disrupted, pod: timestamp()}
     charged = {**budget, "metadata": {**metadata}, "status": status}
@@ -121,12 +116,10 @@ def _refused(cause: str, retry_after: int = 0) -> StatusError:
 
 
 def _forbidden(name: str, why: str) -> StatusError:
-    return forbidden(
-        replace(builtin("policy", "poddisruptionbudgets"), resource="poddisruptionbudget"), name, why
-    )
+    budgets = builtin("policy", "poddisruptionbudgets")
+    return forbidden(replace(budgets, resource="poddisruptionbudget"), name, why)
 
 
-OVER = ("Succeeded", "Failed")
 MAX_CONFLICTS = 20
 
 
@@ -141,9 +134,8 @@ async def evict(server: Server, call: Call, resource: Resource) -> None:
     call.writes()
     options = checked_delete_options(wanted)
     rv = await _Eviction(server, call, resource, options).run()
-    await send_other(
-        server, call, created(rv if rv_in_success(call.behaviour, options.dry_run) else ""), form, 201
-    )
+    shown = rv if rv_in_success(call.behaviour, options.dry_run) else ""
+    await send_other(server, call, created(shown), form, 201)
 
 
 def _check_identity(call: Call, eviction: Obj) -> None:
@@ -167,7 +159,13 @@ class _Eviction:
     async def run(self) -> str:
         """Return the resourceVersion of the deletion, or of the change that begins it."""
         conflicts = 0
-        while _ignores_budgets(pod := await self._pod()):
+        while True:
+            where = self._resource, self._namespace, self._name
+            stored = await stored_objects.current(self._server, *where)
+            pod = await stored_objects.tree(self._server, stored, self._resource)
+            # Deleting a pod that is not running disrupts nothing.
+            if (pod.get("status") or {}).get("phase") != "Pending" and not _is_over(pod):
+                return await self._within_budget(pod)
             try:
                 return await self._delete(self._at_revision_of(pod, unless=_is_over(pod)))
             except StatusError as error:
@@ -175,12 +173,13 @@ class _Eviction:
                 last = self._options.resource_version is not None or conflicts == MAX_CONFLICTS
                 if error.code != 409 or last:
                     raise
-        return await self._within_budget(pod)
 
     async def _within_budget(self, pod: Obj) -> str:
         """Delete a running pod, if its budget counts it as healthy or allows evicting unhealthy pods."""
         budget = await find_budget(self._server, pod)
-        if budget is None or _is_ready(pod) or not _allows_unhealthy(budget):
+        conditions = (pod.get("status") or {}).get("conditions") or []
+        ready = any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
+        if budget is None or ready or not _allows_unhealthy(budget):
             if budget is not None:
                 await take_disruption(self._server, budget, self._name, dry_run=self._options.dry_run)
             return await self._delete(self._options)
@@ -190,10 +189,6 @@ class _Eviction:
             if error.code != 409 or self._options.resource_version is not None:
                 raise
             raise still_processed(budget) from None  # it may be ready now
-
-    async def _pod(self) -> Obj:
-        stored = await stored_objects.current(self._server, self._resource, self._namespace, self._name)
-        return await stored_objects.tree(self._server, stored, self._resource)
 
     def _at_revision_of(self, pod: Obj, *, unless: bool = False) -> DeleteOptions:
         if unless or self._options.resource_version is not None:
@@ -218,19 +213,9 @@ class _Eviction:
         return str(metadata_of(pod).get("resourceVersion", ""))
 
 
-def _ignores_budgets(pod: Obj) -> bool:
-    """Return True if deleting the pod disrupts nothing, because it is not running."""
-    return (pod.get("status") or {}).get("phase") == "Pending" or _is_over(pod)
-
-
 def _is_over(pod: Obj) -> bool:
     ending = bool(metadata_of(pod).get("deletionTimestamp"))
-    return ending or (pod.get("status") or {}).get("phase") in OVER
-
-
-def _is_ready(pod: Obj) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any(c.get("type") == "Ready" and c.get("status") == "True" for c in conditions)
+    return ending or (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
 def _allows_unhealthy(budget: Budget) -> bool:

@@ -43,5 +43,5 @@ WRITES = Handlers(
         "binding": {"POST": bindings.bind},
         "eviction": {"POST": evictions.evict},
     },
-    {"bindings": bindings.bind_named},
+    {"bindings": bindings.bind},
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -35,10 +36,8 @@ def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
     for key in annotations:
         for fault in label_key_faults(key.lower()):
             yield invalid(field, key, fault)
-    if (
-        sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
-        > MAX_ANNOTATION_BYTES
-    ):
+    size = sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
+    if size > MAX_ANNOTATION_BYTES:
         yield too_long(field, MAX_ANNOTATION_BYTES)
 
 
@@ -60,11 +59,8 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
     controllers = [owner for owner in owners if isinstance(owner, dict) and owner.get("controller")]
     for owner in controllers[1:]:
         first, other = (f"{o.get('kind')}/{o.get('name')}" for o in (controllers[0], owner))
-        why = (
-            'Only one reference can have Controller set to true. Found "true" in references for '
-            f"{first} and {other}"
-        )
-        yield invalid(_OWNERS, [_in_order(o) for o in owners], why)
+        why = f'Only one reference can have Controller set to true. Found "true" in references for {first}'
+        yield invalid(_OWNERS, [_in_order(o) for o in owners], f"{why} and {other}")
 
 
 def _in_order(owner: Any) -> Any:
@@ -154,19 +150,11 @@ def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
     if not counts_generations(old, resource):
         return False
     if not resource.custom:
-        labels = old["kind"] == "EndpointSlice" and _labels(old) != _labels(new)
+        before, after = (metadata_of(obj).get("labels") or {} for obj in (old, new))
+        labels = old["kind"] == "EndpointSlice" and before != after
         return labels or any(old.get(name) != new.get(name) for name in GENERATION_COUNTS[old["kind"]])
     apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
-
-
-def _labels(obj: Obj) -> Obj:
-    return metadata_of(obj).get("labels") or {}
-
-
-def _is_revision(text: Any) -> bool:
-    """Return True for a 64-bit number other than 0; a create ignores any other text."""
-    return isinstance(text, str) and text.isascii() and text.isdigit() and 0 < len(text.lstrip("0")) <= 20
 
 
 def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
@@ -175,7 +163,8 @@ def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
     Raises StatusError 400 for another namespace than the path's, 500 for a resourceVersion.
     """
     metadata = metadata_of(obj)
-    if _is_revision(metadata.get("resourceVersion")):
+    # A 64-bit number other than 0; any other text is ignored.
+    if re.fullmatch("0*[1-9][0-9]{0,19}", str(metadata.get("resourceVersion") or "")):
         raise bare_error("resourceVersion should not be set on objects to be created")
     if namespace and (metadata.get("namespace") or namespace) != namespace:
         raise other_namespace()
@@ -263,14 +252,7 @@ def set_condition(obj: Obj, kind: str, status: str, reason: str, message: str = 
     conditions = list(stored.get("conditions") or [])
     before: Obj = next((c for c in conditions if c.get("type") == kind), {})
     since = before.get("lastTransitionTime") if before.get("status") == status else None
-    new = {
-        **before,
-        "type": kind,
-        "status": status,
-        "lastTransitionTime": since or timestamp(),
-        "reason": reason,
-        "message": message,
-        **more,
-    }
+    new = {**before, "type": kind, "status": status, "lastTransitionTime": since or timestamp()}
+    new |= {"reason": reason, "message": message, **more}
     stored["conditions"] = [new if c is before else c for c in conditions] + ([] if before else [new])
     obj["status"] = stored

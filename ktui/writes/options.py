@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 
 from ktui.apiserver.http.request import Request
 from ktui.kube.fielderrors import (
@@ -48,7 +47,11 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
     if len(manager.encode()) > MAX_MANAGER:
         errors.append(too_long("fieldManager", MAX_MANAGER))
     # Each error quotes the whole name: if that is too long, one error is enough.
-    errors += islice(_unprintable(manager), MAX_MANAGER if len(manager) <= MAX_MANAGER else 1)
+    wrong = [(at, char) for at, char in enumerate(manager) if not char.isprintable()]
+    for at, char in wrong[: MAX_MANAGER if len(manager) <= MAX_MANAGER else 1]:
+        place = len(manager[:at].encode("utf-8", "surrogatepass"))
+        why = f"invalid character U+{ord(char):04X} (at position {place})"
+        errors.append(invalid("fieldManager", manager, why))
     if applies and not manager:
         errors.append(required("fieldManager", "is required for apply patch"))
     errors += _dry_run_errors(dry_run)
@@ -57,22 +60,9 @@ def write_options(request: Request, kind: str, *, applies: bool = False) -> Writ
         errors.append(not_supported("fieldValidation", validation, VALIDATIONS))
     if errors:
         raise invalid_object(kind, "meta.k8s.io", "", errors)
-    return WriteOptions(bool(dry_run), manager or manager_of(request.user_agent), validation or "Warn")
-
-
-def _unprintable(manager: str) -> Iterator[FieldError]:
-    """Yield an error for each character that a manager's name must not have, with its byte offset."""
-    at = 0
-    for char in manager:
-        if not char.isprintable():
-            detail = f"invalid character U+{ord(char):04X} (at position {at})"
-            yield invalid("fieldManager", manager, detail)
-        at += len(char.encode("utf-8", "surrogatepass"))
-
-
-def manager_of(user_agent: str) -> str:
-    """Return the manager of a client that sends none: its user agent up to the first slash."""
-    return user_agent.split("/")[0][:MAX_MANAGER] or "unknown"
+    # Without a name it is the user agent up to the first slash.
+    manager = manager or request.user_agent.split("/")[0][:MAX_MANAGER] or "unknown"
+    return WriteOptions(bool(dry_run), manager, validation or "Warn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +118,8 @@ def _from_body(body: SentBody, misfit: Misfit) -> Obj:
     options = decode_document(body)
     kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "v1")
     if kind != "DeleteOptions":
-        raise bad_request(
-            f'no kind "{kind}" is registered for version "{version}" in scheme '
-            '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"'
-        )
+        scheme = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+        raise bad_request(f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"')
     if fault := misfit(options, "v1", "DeleteOptions"):
         raise bad_request(fault)
     return options

@@ -37,11 +37,10 @@ def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     by_name = {c.get("name"): c for c in wanted}
     for container in present:
         name = container.get("name")
-        path = "spec.ephemeralContainers"
-        if name not in by_name:
-            errors.append(forbidden(path, f'existing ephemeral containers "{name}" may not be removed\n'))
-        elif by_name[name] != container:
-            errors.append(forbidden(path, f'existing ephemeral containers "{name}" may not be changed\n'))
+        if by_name.get(name) != container:
+            done = "changed" if name in by_name else "removed"
+            why = f'existing ephemeral containers "{name}" may not be {done}\n'
+            errors.append(forbidden("spec.ephemeralContainers", why))
     others = {c.get("name") for key in ("containers", "initContainers") for c in spec_of(old).get(key) or []}
     for index, container in enumerate(wanted):
         path = f"spec.ephemeralContainers[{index}]"
@@ -106,9 +105,8 @@ def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     kinds = [c.get("type") for c in conditions]
     for kind in DECISIONS:
         if kind in present and kind not in kinds:
-            errors.append(
-                forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
-            )
+            why = f'updates may not remove a condition of type "{kind}"'
+            errors.append(forbidden("status.conditions", why))
     if "Approved" in kinds and "Denied" in kinds:
         at = kinds.index("Denied")
         why = "Approved and Denied conditions are mutually exclusive"

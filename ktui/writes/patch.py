@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
@@ -32,7 +31,7 @@ from ktui.writes.patches.patch_documents import (
     patch_type,
     patched,
 )
-from ktui.writes.update import Change, apply_change, context_of
+from ktui.writes.update import apply_change, context_of
 
 
 async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
@@ -78,10 +77,8 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
     except ValueError as error:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
     if document is not None and not isinstance(document, dict):
-        raise bad_request(
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
-            f"{json_type(document)} into Go value of type map[string]interface {{}}"
-        )
+        why = f"cannot unmarshal {json_type(document)} into Go value of type map[string]interface {{}}"
+        raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: {why}")
     document = document or {}
     named = tuple(str(document.get(name) or "") for name in ("apiVersion", "kind"))
     if named != (resource.api_version, resource.kind):
@@ -117,19 +114,12 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     try:
         document = await compute(patch_document, kind, body, strict=options.validation != IGNORE)
     except StatusError:
-        await stored_objects.current(
-            server, resource, call.info.namespace, call.info.name
-        )  # a missing resourceVersion is reported first
+        # A missing object is reported first.
+        await stored_objects.current(server, resource, call.info.namespace, call.info.name)
         raise
     faults = () if kind == JSON_PATCH else body.duplicates
     touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
     context = context_of(server, call, resource, options, touched=touched)
-    change = _change(kind, document, resource)
-    await apply_change(server, call, context, change, form, options, faults)
-
-
-def _change(kind: str, document: Any, resource: Resource) -> Change:
-    """Return a function from the current object to the patched one; it raises StatusError 400 or 422."""
 
     def change(old: Obj) -> Obj:
         new = patched(kind, old, document, resource.api_version, resource.kind)
@@ -138,4 +128,4 @@ def _change(kind: str, document: Any, resource: Resource) -> Change:
             metadata.pop("resourceVersion", None)
         return new
 
-    return change
+    await apply_change(server, call, context, change, form, options, faults)

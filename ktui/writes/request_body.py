@@ -81,11 +81,13 @@ async def read_body(server: Server, call: Call) -> SentBody:
 
 async def _parsed(server: Server, raw: bytes, sent: str) -> SentBody:
     text = raw
-    if sent == PROTOBUF:
+    if sent == PROTOBUF:  # in the envelope of stored built-in kinds
+        if not raw.startswith(MAGIC):
+            return SentBody(raw, sent, message_error=ValueError(NO_MESSAGE))
         try:
-            text = await compute(from_protobuf, server, raw)
-        except ValueError as error:
-            return SentBody(raw, sent, message_error=error)
+            text = await compute(server.services.codec.object_json, raw, None, None)
+        except CodecError as error:
+            return SentBody(raw, sent, message_error=ValueError(error.reason))
     parse = server.parser.yaml if sent in YAML_TYPES else server.parser.json
     try:
         document = await parse(text)
@@ -108,21 +110,17 @@ async def keep_typed(server: Server, call: Call, resource: Resource, obj: Obj) -
 
 def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
     """Return the object that a client sent, as JSON, YAML or protobuf; raise StatusError 400 or 415."""
-    obj = decode_object(body, resource, server.services.codec.knows)
-    check_sent_metadata(server, obj, resource)
-    return obj
-
-
-def check_sent_metadata(server: Server, obj: Obj, resource: Resource) -> None:
-    """Raise StatusError 400, with Go's message, for metadata of a wrong type; this is checked first."""
+    codec = server.services.codec
+    obj = decode_object(body, resource, codec.knows)
     metadata = obj.get("metadata")
     if metadata is None:
-        return
+        return obj
+    # Its types are checked first, with Go's message.
     if resource.custom and not isinstance(metadata, dict):
         raise refused(resource, no_metadata(metadata))
-    codec = server.services.codec
     if fault := codec.go_mismatch({"metadata": metadata}, resource.api_version, resource.kind):
         raise refused(resource, fault)
+    return obj
 
 
 def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -> Obj:
@@ -134,16 +132,6 @@ def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -
     if fault := server.services.codec.go_mismatch(document, api_version, kind):
         raise misfit(kind, api_version, fault)
     return document
-
-
-def from_protobuf(server: Server, message: bytes) -> bytes:
-    """Return a message as JSON; raise ValueError. Its envelope is that of stored built-in kinds."""
-    if not message.startswith(MAGIC):
-        raise ValueError(NO_MESSAGE)
-    try:
-        return server.services.codec.object_json(message, None, None)
-    except CodecError as error:
-        raise ValueError(error.reason) from error
 
 
 async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:

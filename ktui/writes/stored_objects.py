@@ -85,12 +85,11 @@ async def every(server: Server, group: str, name: str, namespace: str | None = N
     return [await tree(server, obj, resource) for obj in objects]
 
 
-async def find_one(server: Server, group: str, name: str, wanted: str) -> Obj | None:
+async def find_one(server: Server, resource: Resource, namespace: str, name: str) -> Obj | None:
     """Return one object from the cache, or from etcd if it was just created; None if it does not exist."""
-    resource = builtin(group, name)
-    found = await find(server, resource, "", wanted)
+    found = await find(server, resource, namespace, name)
     if found is None:
-        answer = await server.cacher(resource).get(None, wanted, "")
+        answer = await server.cacher(resource).get(namespace or None, name, "")
         if answer.object is not None:
             found = await tree(server, answer.object, resource)
     return found

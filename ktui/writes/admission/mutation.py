@@ -11,7 +11,6 @@ from ktui.kube.status import StatusError, forbidden
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.stored_objects import every, find_one, newest_default
 
-UNDEFINED_OVERHEAD = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 TOLERATION_SECONDS = 300
 TOPOLOGY_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
@@ -33,8 +32,8 @@ def check_overhead(pod: Obj) -> None:
     """Raise StatusError 403, as RuntimeClass does, for an overhead that no class defines."""
     spec = pod.get("spec") or {}
     if spec.get("overhead") and not spec.get("runtimeClassName"):
-        pods = builtin("", "pods")
-        raise forbidden(pods, str((pod.get("metadata") or {}).get("name") or ""), UNDEFINED_OVERHEAD)
+        why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+        raise forbidden(builtin("", "pods"), str((pod.get("metadata") or {}).get("name") or ""), why)
 
 
 def copy_topology(pod: Obj, node: Obj, minor: int) -> None:
@@ -66,26 +65,15 @@ def tolerate(spec: Obj) -> None:
     """Apply DefaultTolerationSeconds, to new and to updated pods."""
     tolerations = list(spec.get("tolerations") or [])
     for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
-        if not any(_covers(toleration, key) for toleration in tolerations):
-            tolerations.append(
-                {
-                    "key": key,
-                    "operator": "Exists",
-                    "effect": "NoExecute",
-                    "tolerationSeconds": TOLERATION_SECONDS,
-                }
-            )
+        of_key = (toleration for toleration in tolerations if toleration.get("key", "") in ("", key))
+        if not any(toleration.get("effect", "") in ("", "NoExecute") for toleration in of_key):
+            toleration = {"key": key, "operator": "Exists", "effect": "NoExecute"}
+            tolerations.append({**toleration, "tolerationSeconds": TOLERATION_SECONDS})
     spec["tolerations"] = tolerations
-
-
-def _covers(toleration: Obj, key: str) -> bool:
-    same_key = toleration.get("key", "") in ("", key)
-    return same_key and toleration.get("effect", "NoExecute") in ("", "NoExecute")
 
 
 PRIORITIES, STORAGE, NETWORKING = "scheduling.k8s.io", "storage.k8s.io", "networking.k8s.io"
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
-LOWER = "PreemptLowerPriority"
 _OLD_STORAGE = "volume.beta.kubernetes.io/storage-class"
 _OLD_INGRESS = "kubernetes.io/ingress.class"
 
@@ -117,7 +105,7 @@ async def _priority(server: Server, resource: Resource, pod: Obj) -> None:
     name = str(metadata_of(pod).get("name") or "")
     wanted = spec.get("priorityClassName")
     if wanted:
-        found = await find_one(server, PRIORITIES, "priorityclasses", wanted)
+        found = await find_one(server, builtin(PRIORITIES, "priorityclasses"), "", wanted)
         if found is None:
             raise forbidden(resource, name, f"no PriorityClass with name {wanted} was found")
     else:
@@ -126,7 +114,7 @@ async def _priority(server: Server, resource: Resource, pod: Obj) -> None:
         if found is not None:
             spec["priorityClassName"] = found["metadata"]["name"]
     priority = (found or {}).get("value", 0)
-    policy = (found or {}).get("preemptionPolicy") or LOWER
+    policy = (found or {}).get("preemptionPolicy") or "PreemptLowerPriority"
     given = spec.get("priority")
     if given is not None and given != priority:
         raise _given(resource, name, f"integer value of priority ({given})", str(priority))

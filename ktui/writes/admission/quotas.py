@@ -115,9 +115,8 @@ def unspecified(resource: Resource, obj: Obj, limited: Iterable[str]) -> str:
     """
     if resource.id != "pods":
         return ""
-    wanted = {
-        name for name in limited if name.removeprefix("requests.").removeprefix("limits.") in _EVERY_CONTAINER
-    }
+    bare = {name: name.removeprefix("requests.").removeprefix("limits.") for name in limited}
+    wanted = {name for name in bare if bare[name] in _EVERY_CONTAINER}
     lacking: dict[str, set[str]] = {}
     for container in containers_of(obj.get("spec") or {}):
         resources = container.get("resources") or {}
@@ -144,20 +143,10 @@ def _in(spec: Obj, scope: Obj) -> bool:
     if name in ("BestEffort", "NotBestEffort"):
         return (qos_class(spec) == "BestEffort") == (name == "BestEffort")
     if name == "PriorityClass":
-        return _class_matches(spec.get("priorityClassName") or "", scope)
+        found, values = spec.get("priorityClassName") or "", scope.get("values") or []
+        by_operator = {"In": found in values, "NotIn": found not in values, "DoesNotExist": not found}
+        return by_operator.get(str(scope.get("operator")), bool(found))
     return name == "CrossNamespacePodAffinity" and _crosses_namespaces(spec.get("affinity") or {})
-
-
-def _class_matches(found: str, scope: Obj) -> bool:
-    values: list[str] = scope.get("values") or []
-    match scope.get("operator"):
-        case "In":
-            return found in values
-        case "NotIn":
-            return found not in values
-        case "DoesNotExist":
-            return not found
-    return bool(found)
 
 
 def _crosses_namespaces(affinity: Obj) -> bool:

@@ -32,9 +32,14 @@ async def confirm_new_grant(server: Server, call: Call, resource: Resource, obj:
     except StatusError as missing:
         if missing.code != 404:
             raise
-        role = await _referenced(server, call.info.namespace, obj.get("roleRef") or {})
-        if role is None:
+        ref = obj.get("roleRef") or {}
+        of_namespace = ref.get("kind") == "Role"
+        roles = builtin(GROUP, "roles" if of_namespace else "clusterroles")
+        where = call.info.namespace if of_namespace else None
+        answer = await server.cacher(roles).get(where, str(ref.get("name") or ""), "")
+        if answer.object is None:
             raise
+        role = await stored_objects.tree(server, answer.object, roles)
         await compute(lambda: confirm(rules_of(role)))
 
 
@@ -53,12 +58,3 @@ def authorize_creation(server: Server, call: Call, resource: Resource) -> None:
     decision = server.services.authorizer.decide(call.who, attributes)
     if not decision.allowed:
         raise forbidden(resource, call.info.name, decision.reason)
-
-
-async def _referenced(server: Server, namespace: str, ref: Obj) -> Obj | None:
-    """Return the role that a binding refers to, as etcd has it now; None if it does not exist."""
-    of_namespace = ref.get("kind") == "Role"
-    resource = builtin(GROUP, "roles" if of_namespace else "clusterroles")
-    where = namespace if of_namespace else None
-    answer = await server.cacher(resource).get(where, str(ref.get("name") or ""), "")
-    return None if answer.object is None else await stored_objects.tree(server, answer.object, resource)

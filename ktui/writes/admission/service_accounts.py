@@ -45,7 +45,8 @@ async def admit_account(server: Server, resource: Resource, namespace: str, name
     if account is None:
         lacking = f'serviceaccount "{wanted}" not found'
         raise forbidden(resource, name, f"error looking up service account {namespace}/{wanted}: {lacking}")
-    if _mounts_token(account, spec):
+    choices = [holder.get("automountServiceAccountToken") for holder in (spec, account)]
+    if next((choice for choice in choices if choice is not None), True):  # the pod's own choice first
         await compute(_mount_token, spec)
     if not spec.get("imagePullSecrets") and (secrets := account.get("imagePullSecrets")):
         spec["imagePullSecrets"] = [{"name": secret.get("name", "")} for secret in secrets]
@@ -58,24 +59,12 @@ async def admit_account(server: Server, resource: Resource, namespace: str, name
 async def _find(server: Server, namespace: str, name: str) -> Obj | None:
     """Return the account from the cache, or from etcd if it was just created."""
     accounts = builtin("", "serviceaccounts")
-    found = await stored_objects.find(server, accounts, namespace, name)
-    waits = iter(RETRY_SECONDS if name == DEFAULT else ())
-    while found is None:
-        answer = await server.cacher(accounts).get(namespace, name, "")
-        if answer.object is not None:
-            return await stored_objects.tree(server, answer.object, accounts)
-        if (seconds := next(waits, None)) is None:
-            return None
-        await asyncio.sleep(seconds)
+    found = await stored_objects.find_one(server, accounts, namespace, name)
+    for seconds in RETRY_SECONDS if name == DEFAULT else ():
+        if found is None:
+            await asyncio.sleep(seconds)
+            found = await stored_objects.find_one(server, accounts, namespace, name)
     return found
-
-
-def _mounts_token(account: Obj, spec: Obj) -> bool:
-    """The pod's own choice counts, then the account's; the default is to mount."""
-    for choice in (spec.get("automountServiceAccountToken"), account.get("automountServiceAccountToken")):
-        if choice is not None:
-            return bool(choice)
-    return True
 
 
 def _mount_token(spec: Obj) -> None:
@@ -148,9 +137,8 @@ def _secrets_of_volume(kind: str, source: Obj) -> Iterator[str]:
 
 def _foreign_secrets(account: Obj, spec: Obj) -> Iterator[str]:
     """Yield why the pod may not use a Secret: its account does not list it."""
-    about = (
-        f"is not allowed because service account {metadata_of(account).get('name')} does not reference that"
-    )
+    name = metadata_of(account).get("name")
+    about = f"is not allowed because service account {name} does not reference that"
     allowed = {secret.get("name") for secret in account.get("secrets") or []}
     for volume in spec.get("volumes") or []:
         if volume.get("secret") is not None and (name := volume["secret"].get("secretName")) not in allowed:

@@ -17,11 +17,7 @@ Knows = Callable[[str, str], bool]
 
 SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 # Groups whose kinds share an internal type.
-FAMILIES = (
-    frozenset({"", "events.k8s.io"}),
-    frozenset({"apps", "extensions"}),
-    frozenset({"extensions", "networking.k8s.io"}),
-)
+FAMILIES = ({"", "events.k8s.io"}, {"apps", "extensions"}, {"extensions", "networking.k8s.io"})
 
 
 def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
@@ -35,7 +31,8 @@ def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
         return ""
     if not knows(api_version, kind):
         return unregistered(api_version, kind)
-    if kind == resource.kind and _related(group, resource.group):
+    groups = {group, resource.group}
+    if kind == resource.kind and (len(groups) == 1 or any(groups <= family for family in FAMILIES)):
         return ""
     internal = "core" if resource.kind == "Event" else resource.group.partition(".")[0] or "core"
     return f"converting ({version}.{kind}) to ({internal}.{resource.kind}): unknown conversion"
@@ -49,21 +46,14 @@ def check_custom_kind(obj: Obj, resource: Resource) -> None:
     """Raise the 422 for a custom resource of another kind, which can be decoded but is not valid."""
     if not resource.custom:
         return
-    wanted = (("kind", resource.kind), ("apiVersion", resource.api_version))
-    errors = [
-        invalid(name, str(obj.get(name)), f"must be {right}")
-        for name, right in wanted
-        if obj.get(name) != right
-    ]
+    wanted = {"kind": resource.kind, "apiVersion": resource.api_version}
+    wrong = [name for name in wanted if obj.get(name) != wanted[name]]
+    errors = [invalid(name, str(obj.get(name)), f"must be {wanted[name]}") for name in wrong]
     if not errors:
         return
     metadata = obj.get("metadata")
     name = str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
     raise invalid_object(str(obj.get("kind")), str(obj.get("apiVersion")).rpartition("/")[0], name, errors)
-
-
-def _related(one: str, other: str) -> bool:
-    return one == other or any({one, other} <= family for family in FAMILIES)
 
 
 YAML = "application/yaml"
@@ -190,17 +180,14 @@ def _check_kind(obj: Obj, resource: Resource, body: bytes, knows: Knows) -> None
         version = str(api_version).rpartition("/")[2]
         raise bad_request(f'{kind} in version "{version}" cannot be handled as a {resource.kind}: {fault}')
     if api_version != resource.api_version:
-        raise bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version "
-            f"({resource.api_version})"
-        )
+        why = f"does not match the expected API version ({resource.api_version})"
+        raise bad_request(f"the API version in the data ({api_version}) {why}")
     check_custom_kind(obj, resource)
 
 
 def _unrecognized(resource: Resource, why: str, body: bytes) -> StatusError:
-    return bad_request(
-        f"the object provided is unrecognized (must be of type {resource.kind}): {why} ({summary(body)})"
-    )
+    what = f"the object provided is unrecognized (must be of type {resource.kind})"
+    return bad_request(f"{what}: {why} ({summary(body)})")
 
 
 def summary(body: bytes) -> str:

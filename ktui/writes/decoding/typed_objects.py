@@ -31,14 +31,15 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
     if fault := kind_fault(obj, resource, server.services.codec.knows):
         raise Unfit(fault)
     if not resource.custom:
-        _check_types(server, obj, old or {}, resource)
-        unknown = server.services.codec.unknown_fields(
-            _changed(obj, old or {}), resource.api_version, resource.kind
-        )
+        was = old or {}  # what a patch left unchanged was checked before
+        changed = {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not was.get(name)}
+        if fault := server.services.codec.go_mismatch(changed, resource.api_version, resource.kind):
+            raise Unfit(fault)
+        unknown = server.services.codec.unknown_fields(changed, resource.api_version, resource.kind)
         own = copied(obj)
         server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
         set_defaults(own)
-        stored = _patched(server, own, _untouched(obj, old or {}, own), resource)
+        stored = _patched(server, own, _untouched(obj, was, own), resource)
         return stored, unknown_texts(unknown)
     own = copied(obj)
     if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
@@ -55,17 +56,6 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
     except DefaultsTooLarge as error:
         raise request_entity_too_large(str(error)) from None
     return own, unknown_texts(sorted(unknown))
-
-
-def _check_types(server: Server, obj: Obj, old: Obj, resource: Resource) -> None:
-    """Raise Unfit for a member of another type; unchanged parts of `old` are skipped."""
-    if fault := server.services.codec.go_mismatch(_changed(obj, old), resource.api_version, resource.kind):
-        raise Unfit(fault)
-
-
-def _changed(obj: Obj, old: Obj) -> Obj:
-    """Return the object without the parts of `old` that a patch left unchanged, which were checked before."""
-    return {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not old.get(name)}
 
 
 def _check_named(obj: Obj) -> None:

@@ -70,7 +70,9 @@ def _apply(document: Any, operation: Any) -> Any:
         case "copy":
             return _add(document, path, copied(_find(document, _from(operation))))
         case "test":
-            if not _equal(_find_or_null(document, path), _value(operation)):
+            parent = _find(document, path[:-1]) if path else None
+            missing = isinstance(parent, dict) and path[-1] not in parent  # counts as null
+            if not _equal(None if missing else _find(document, path), _value(operation)):
                 raise PatchFailed(f"testing value {operation['path']} failed")
             return document
     raise PatchFailed(f"unknown operation {operation.get('op')!r}")
@@ -105,12 +107,6 @@ def _find(document: Any, path: list[str]) -> Any:
         else:
             raise PatchFailed(f"there is no {token!r}")
     return document
-
-
-def _find_or_null(document: Any, path: list[str]) -> Any:
-    """Return the value at a path; a missing member counts as null."""
-    parent = _find(document, path[:-1]) if path else None
-    return None if isinstance(parent, dict) and path[-1] not in parent else _find(document, path)
 
 
 def _index(token: str, greatest: int) -> int:

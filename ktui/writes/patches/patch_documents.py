@@ -49,7 +49,7 @@ def patched_text(patched: Any, touched: Touched | None) -> str:
     members; all others keep the order of the type. The outermost object counts as touched. `touched` None: a
     custom resource, all sorted.
     """
-    arranged = patched if touched is None else _arranged(patched, touched)
+    arranged = _arranged(patched, touched)
     return json.dumps(arranged, separators=(",", ":"), ensure_ascii=False, sort_keys=touched is None)
 
 
@@ -58,16 +58,12 @@ def _mark(touched: Touched, pointer: str) -> None:
         touched = touched.setdefault(token.replace("~1", "/").replace("~0", "~"), {})
 
 
-def _arranged(value: Any, touched: Touched) -> Any:
-    if isinstance(value, list):
-        return [_inner(item, touched.get(str(at))) for at, item in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    return {name: _inner(value[name], touched.get(name)) for name in sorted(value)}
-
-
-def _inner(value: Any, touched: Touched | None) -> Any:
-    return value if touched is None else _arranged(value, touched)
+def _arranged(value: Any, touched: Touched | None) -> Any:
+    if touched is not None and isinstance(value, list):
+        return [_arranged(item, touched.get(str(at))) for at, item in enumerate(value)]
+    if touched is not None and isinstance(value, dict):
+        return {name: _arranged(value[name], touched.get(name)) for name in sorted(value)}
+    return value
 
 
 JSON_PATCH = "application/json-patch+json"
@@ -81,10 +77,9 @@ MAX_OPERATIONS = 10_000
 def patch_type(call: Call, resource: Resource) -> str:
     """Return one of TYPES; raise StatusError 415."""
     kind = media_type(call.request.headers.get("content-type", ""))
-    if resource.custom:
-        if kind not in CUSTOM_TYPES:
-            raise unsupported_media_type(CUSTOM_TYPES)
-    elif kind not in TYPES:
+    if resource.custom and kind not in CUSTOM_TYPES:
+        raise unsupported_media_type(CUSTOM_TYPES)
+    if kind not in TYPES:
         raise StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     return kind
 
@@ -94,9 +89,7 @@ def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
 
     `strict` is False with fieldValidation=Ignore: a wrong type is reported when the patch is applied.
     """
-    wanted, go_type = (
-        (list, "[]handlers.jsonPatchOp") if kind == JSON_PATCH else (dict, "map[string]interface {}")
-    )
+    wanted = list if kind == JSON_PATCH else dict
     try:
         document = body.document()
     except ValueError as error:
@@ -106,6 +99,7 @@ def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
             raise bad_request("Invalid JSON Patch")
         return wanted()
     if not isinstance(document, wanted):
+        go_type = "[]handlers.jsonPatchOp" if kind == JSON_PATCH else "map[string]interface {}"
         raise _undecodable(document, f"value of type {go_type}")
     if isinstance(document, list):
         _check_operations(document, strict=strict)

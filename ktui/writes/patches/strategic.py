@@ -151,28 +151,18 @@ def _merge_member(merged: Obj, name: str, value: Any, at: PatchedField, *, delet
         return
     present = merged.get(name)
     if type(present) is not type(value):
-        if not deletes:
-            _set(merged, name, value)
+        if not deletes and _is_directive(value):
+            merged.pop(name, None)  # a directive about a missing object is dropped with it
+        elif not deletes:
+            merged[name] = _bare(value)
         return
     below, rule = at.field(name)
-    if isinstance(value, dict):
-        merged[name] = value if rule.replaces else _merge_map(present or {}, value, below)
-    elif isinstance(value, list):
-        assert isinstance(present, list)
-        if deletes or rule.merges:
-            merged[name] = _merge_list(present, value, below, rule.merge_key, deletes=deletes)
-        else:
-            merged[name] = value
+    if isinstance(value, dict) and not rule.replaces:
+        merged[name] = _merge_map(present or {}, value, below)
+    elif isinstance(value, list) and (deletes or rule.merges):
+        merged[name] = _merge_list(present or [], value, below, rule.merge_key, deletes=deletes)
     else:
         merged[name] = value
-
-
-def _set(merged: Obj, name: str, value: Any) -> None:
-    """Set a new member, without nulls; a directive about a missing object is dropped with it."""
-    if isinstance(value, dict) and DIRECTIVE in value:
-        merged.pop(name, None)
-    else:
-        merged[name] = _bare(value)
 
 
 def _bare(value: Any) -> Any:

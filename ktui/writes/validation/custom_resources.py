@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -85,7 +87,8 @@ def _own(errors: Iterator[FieldError], subresource: str) -> Iterator[FieldError]
         if subresource != "status":
             yield error
         elif f"{error.field}.".startswith(("status.", "status[")):
-            yield _alone(error)
+            path, rest = error.field, error.field.removeprefix("status").removeprefix(".")
+            yield replace(error, message=error.message.replace(f": {path} in body", f": {rest} in body", 1))
 
 
 # After errors of these kinds upstream does not check an object by the rules of its schema.
@@ -119,11 +122,6 @@ def _scaled(obj: Obj, resource: Resource, subresource: str) -> Iterator[FieldErr
     selected = value_at(obj, paths.selector) if paths.selector else None
     if selected is not None and (fault := type_fault(paths.selector, selected, str)):
         yield invalid(paths.selector, "", fault)
-
-
-def _alone(error: FieldError) -> FieldError:
-    path, rest = error.field, error.field.removeprefix("status").removeprefix(".")
-    return FieldError(path, error.reason, error.message.replace(f": {path} in body", f": {rest} in body", 1))
 
 
 def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[FieldError]:
@@ -186,7 +184,7 @@ _MOST = 20
 
 
 def _overall(why: str) -> FieldError:
-    return FieldError("<nil>", "FieldValueInvalid", f'Invalid value: "": {why}')
+    return invalid("<nil>", "", why)
 
 
 def _member_errors(value: Obj, schema: Schema, path: Path | None) -> Iterator[FieldError]:
@@ -219,7 +217,7 @@ def _value_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[Fie
             shown, field = quote(value), joined(path)[1:]
             why = f"Invalid value: {shown}: {field} in body must be of type {name}: {shown}"
             yield FieldError(field, "FieldValueTypeInvalid", why)
-    elif _is_number(value):
+    elif _is_a(value, "number"):
         yield from _number_errors(value, schema, path)
     yield from _enum_errors(value, schema, path)
 
@@ -247,15 +245,8 @@ def _size_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[Fiel
         yield too_long(field, limit) if kind is str else too_many(field, len(value), limit)
     if (limit := schema.get(least)) is not None and len(value) < limit:
         yield _broken(value, path, f"should {what.format(limit)}")
-    if kind is list and schema.get("uniqueItems") and _repeats(value):
-        yield FieldError(
-            field, "FieldValueInvalid", f'Invalid value: "": {field} in body shouldn\'t contain duplicates'
-        )
-
-
-def _repeats(items: list[Any]) -> bool:
-    texts = [json.dumps(item, sort_keys=True) for item in items]
-    return len(set(texts)) < len(texts)
+    if kind is list and schema.get("uniqueItems") and len(set(map(_sorted, value))) < len(value):
+        yield invalid(field, "", f"{field} in body shouldn't contain duplicates")
 
 
 _SIZES: dict[type, tuple[str, str, str]] = {
@@ -282,8 +273,7 @@ def _broken(value: Any, path: Path | None, words: str) -> FieldError:
 
 def _is_a(value: Any, wanted: str) -> bool:
     if wanted == "integer":
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and value == int(value) and -_INT64 <= value < _INT64
+        return _is_a(value, "number") and value == int(value) and -_INT64 <= value < _INT64
     if wanted == "number":
         return isinstance(value, int | float) and not isinstance(value, bool)
     return json_type(value) == TYPES.get(wanted, wanted)
@@ -297,8 +287,7 @@ def _wrong_type(path: str, wanted: str, value: Any) -> list[FieldError]:
     errors = [FieldError(path, "FieldValueTypeInvalid", message)]
     if wanted == "integer" and name == "number":
         # Upstream validates numbers twice.
-        again = f'Invalid value: "": Checked value must be of type integer (default format) in {path}'
-        errors.append(FieldError("<nil>", "FieldValueInvalid", again))
+        errors.append(_overall(f"Checked value must be of type integer (default format) in {path}"))
     return errors
 
 
@@ -306,5 +295,4 @@ def _shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+_sorted = partial(json.dumps, sort_keys=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import datetime
 import ipaddress
 import re
@@ -36,32 +35,27 @@ def _address(text: str, version: int) -> bool:
         return False
 
 
-def _range(text: str) -> bool:
-    try:
-        return "/" in text and bool(ipaddress.ip_network(text, strict=False))
-    except ValueError:
-        return False
+def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
+    """Return a test whether a function reads a text without a ValueError."""
+
+    def test(text: str) -> bool:
+        try:
+            read(text)
+        except ValueError:
+            return False
+        return True
+
+    return test
 
 
-def _date(text: str) -> bool:
-    try:
-        datetime.date.fromisoformat(text)
-    except ValueError:
-        return False
-    return len(text) == len("2026-01-01")
+_is_range = _reads(partial(ipaddress.ip_network, strict=False))
+_is_date = _reads(datetime.date.fromisoformat)
+_is_url = _reads(urlsplit)
 
 
 def _moment(text: str) -> bool:
     day, separator, time = text[:10], text[10:11], text[11:]
-    return _date(day) and separator in ("T", "t") and _TIME.fullmatch(time) is not None
-
-
-def _bytes(text: str) -> bool:
-    try:
-        base64.b64decode(text, validate=True)
-    except (ValueError, binascii.Error):
-        return False
-    return True
+    return len(day) == 10 and _is_date(day) and separator in ("T", "t") and bool(_TIME.fullmatch(time))
 
 
 def _mail(text: str) -> bool:
@@ -69,14 +63,6 @@ def _mail(text: str) -> bool:
     named, bracket, rest = text.rpartition("<")
     address = rest.removesuffix(">") if bracket else text
     return "<" not in named and _MAIL.fullmatch(address) is not None
-
-
-def _location(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    return text.startswith("/") or bool(parts.scheme)
 
 
 def _duration(text: str) -> bool:
@@ -89,17 +75,17 @@ def _duration(text: str) -> bool:
 FORMATS: dict[str, Callable[[str], bool]] = {
     "ipv4": partial(_address, version=4),
     "ipv6": partial(_address, version=6),
-    "cidr": _range,
+    "cidr": lambda text: "/" in text and _is_range(text),
     "mac": lambda text: _MAC.fullmatch(text) is not None,
     "uuid": lambda text: _UUID.fullmatch(text) is not None,
     "hostname": lambda text: len(text) <= 255 and _HOST.fullmatch(text) is not None,
     "email": _mail,
-    "uri": _location,
-    "date": _date,
+    "uri": lambda text: _is_url(text) and (text.startswith("/") or bool(urlsplit(text).scheme)),
+    "date": lambda text: len(text) == len("2026-01-01") and _is_date(text),
     "date-time": _moment,
     "datetime": _moment,
     "duration": _duration,
-    "byte": _bytes,
+    "byte": _reads(partial(base64.b64decode, validate=True)),
 }
 
 

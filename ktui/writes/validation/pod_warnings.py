@@ -13,14 +13,9 @@ from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import without_zeros
 
 # Kinds whose name becomes part of the names of pods, and the path of each kind's template.
-_NAMED = frozenset(
-    {"Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController"}
-)
+_NAMED = ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController")
 _TEMPLATES = {
-    **dict.fromkeys(
-        ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"),
-        ("spec", "template"),
-    ),
+    **dict.fromkeys((*_NAMED[1:], "DaemonSet"), ("spec", "template")),
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
     "PodTemplate": ("template",),
 }
@@ -33,12 +28,11 @@ _OLD_LABELS = {
 }
 _SYSCTLS = 'non-functional in v1.11+; use the "sysctls" field instead'
 _OLD_ANNOTATIONS = {
-    "scheduler.alpha.kubernetes.io/critical-pod": (
-        'non-functional in v1.16+; use the "priorityClassName" field instead'
-    ),
+    "scheduler.alpha.kubernetes.io/critical-pod":
+        'non-functional in v1.16+; use the "priorityClassName" field instead',
     "security.alpha.kubernetes.io/sysctls": _SYSCTLS,
     "security.alpha.kubernetes.io/unsafe-sysctls": _SYSCTLS,
-}
+}  # fmt: skip
 _OLD_VOLUMES = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
     "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
@@ -110,18 +104,17 @@ def _labels(spec: Obj, at: str) -> Iterator[str]:
         if name in _OLD_LABELS:
             yield f"{at}.nodeSelector[{name}]: {_renamed(name)}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    needed = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    needed, preferred = (
+        f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred")
+    )
     where = f"{at}.affinity.nodeAffinity"
     terms = [
-        (term, f"{where}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[{index}]")
-        for index, term in enumerate(needed.get("nodeSelectorTerms") or [])
+        (term, f"{where}.{needed}.nodeSelectorTerms[{index}]")
+        for index, term in enumerate((affinity.get(needed) or {}).get("nodeSelectorTerms") or [])
     ]
     terms += [
-        (
-            each.get("preference") or {},
-            f"{where}.preferredDuringSchedulingIgnoredDuringExecution[{index}].preference",
-        )
-        for index, each in enumerate(affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or [])
+        (each.get("preference") or {}, f"{where}.{preferred}[{index}].preference")
+        for index, each in enumerate(affinity.get(preferred) or [])
     ]
     for term, field in terms:
         for index, expression in enumerate(term.get("matchExpressions") or []):

@@ -26,17 +26,13 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
             yield invalid(f"{field}.matchLabels", key, fault)
         for fault in label_value_faults(str(value)):
             yield invalid(f"{field}.matchLabels", value, fault)
-    for at, expression in enumerate(selector.get("matchExpressions") or []):
-        yield from _expression_errors(expression, f"{field}.matchExpressions[{at}]")
-
-
-def _expression_errors(expression: Obj, field: str) -> Iterator[FieldError]:
-    yield from operator_errors(expression, field)
-    for fault in label_key_faults(expression.get("key", "")):
-        yield invalid(f"{field}.key", expression.get("key", ""), fault)
-    for at, value in enumerate(expression.get("values") or []):
-        for fault in label_value_faults(value):
-            yield invalid(f"{field}.values[{at}]", value, fault)
+    for number, expression in enumerate(selector.get("matchExpressions") or []):
+        place, key = f"{field}.matchExpressions[{number}]", expression.get("key", "")
+        yield from operator_errors(expression, place)
+        yield from (invalid(f"{place}.key", key, fault) for fault in label_key_faults(key))
+        for at, value in enumerate(expression.get("values") or []):
+            for fault in label_value_faults(value):
+                yield invalid(f"{place}.values[{at}]", value, fault)
 
 
 def operator_errors(
@@ -93,9 +89,8 @@ def generated_selector_errors(job: Obj, minor: int) -> list[FieldError]:
         elif labels[label] != value:
             errors.append(invalid(field, dict(sorted(labels.items())), f"must be '{value}'"))
     if not _matches(spec["selector"], expected):
-        errors.append(
-            invalid("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
-        )
+        shown = selector_shown(spec["selector"])
+        errors.append(invalid("spec.selector", shown, "`selector` not auto-generated"))
     return errors
 
 
