@@ -88,6 +88,7 @@ class AccessPattern:
 
 UNKNOWN = AccessPattern()
 
+_STREAMING = {"resourceVersion": None, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -120,15 +121,12 @@ def _watch(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Acce
     kept = {"limit": None, "resourceVersionMatch": None, "timeoutSeconds": None}
     begin: dict[str, str | None] = {**kept, "watch": "true", "allowWatchBookmarks": "true"}
     if behaviour.enabled("WatchList"):
-        begin |= {
-            "resourceVersion": None,
-            "sendInitialEvents": "true",
-            "resourceVersionMatch": "NotOlderThan",
-        }
-        why = f"{asked}: a WATCH (WatchList, an informer) gets the state once and then only what changes"
+        begin |= _STREAMING
+        how = "a WATCH (WatchList, an informer)"
     else:
         begin |= {"resourceVersion": "0"}
-        why = f"{asked}: an informer (LIST, then WATCH) gets the state once and then only what changes"
+        how = "an informer (LIST, then WATCH)"
+    why = f"{asked}: {how} gets the state once and then only what changes"
     yield Hint("a.watch", why, _collection(request, begin))
 
 
@@ -145,14 +143,7 @@ def _watch_list(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern:
         "which the server never holds as one answer (client-go ≥ 0.35 does it by itself, 0.34 with "
         "KUBE_FEATURE_WatchListClient=true; do not turn it on in 0.32 and 0.33)"
     )
-    begin: dict[str, str | None] = {
-        "limit": None,
-        "resourceVersion": None,
-        "resourceVersionMatch": "NotOlderThan",
-        "sendInitialEvents": "true",
-        "watch": "true",
-        "allowWatchBookmarks": "true",
-    }
+    begin = {"limit": None, **_STREAMING, "watch": "true", "allowWatchBookmarks": "true"}
     yield Hint("a.watch_list", why, rewritten(request, **begin))
 
 
@@ -239,14 +230,14 @@ def _account(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern: Ac
         return
     own = "with a ServiceAccount of its own a FlowSchema can set the client apart from the others"
     if pattern.account.endswith(":default"):
-        yield Hint(
-            "a.account", f"{pattern.account} is shared by every client without one: {own}", request.url
-        )
+        shared = "is shared by every client without one"
     elif pattern.account_shared_with:
         others = ", ".join(pattern.account_shared_with[:3])
         more = len(pattern.account_shared_with) - 3
-        others += f" and {more} more" if more > 0 else ""
-        yield Hint("a.account", f"{pattern.account} is used by {others} as well: {own}", request.url)
+        shared = f"is used by {others}{f' and {more} more' if more > 0 else ''} as well"
+    else:
+        return
+    yield Hint("a.account", f"{pattern.account} {shared}: {own}", request.url)
 
 
 def _whole_objects(pattern: AccessPattern) -> bool:

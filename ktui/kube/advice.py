@@ -69,10 +69,8 @@ def advise(
     found = []
     corrected = _corrected(request)
     if corrected is not None:
-        names = "; ".join(
-            f"`{name}` is not a parameter; did you mean `{meant}`?" for name, meant in _misspelt(request)
-        )
-        why = f"{names} The server ignores it"
+        each = (f"`{name}` is not a parameter; did you mean `{meant}`?" for name, meant in _misspelt(request))
+        why = f"{'; '.join(each)} The server ignores it"
         found.append(Advice("a.parameter", why, corrected.url, predict(corrected, state, behaviour)))
         request = corrected
     plan = predict(request, state, behaviour)
@@ -139,10 +137,8 @@ def _not_exact(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
         return
     if options.resource_version_match == "" and options.limit > 0:
         if behaviour.minor >= 31:
-            why = (
-                "limit with resourceVersion means exactly that revision (the legacy rule); "
-                "NotOlderThan lets the cache serve the page"
-            )
+            why = "limit with resourceVersion means exactly that revision (the legacy rule)"
+            why += "; NotOlderThan lets the cache serve the page"
             yield "a.not_older_than", why, rewritten(request, resourceVersionMatch="NotOlderThan")
         else:
             why = "without the limit the cache serves it: limit with resourceVersion is read from etcd"
@@ -177,10 +173,11 @@ def _pages(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
             return  # RangeStream reads in chunks anyway
         why = f"pages of {PAGE} keep each read of etcd small, if the answer has to be the newest"
         why += "; etcd 3.7 sends it in chunks anyway" if plan.unstreamed is not None else ""
-        yield "a.page", why, rewritten(request, limit=str(PAGE))
     elif "n.429" in plan.reasons:
         why = "a page without selectors is read from etcd while the cache is being filled"
-        yield "a.page", why, rewritten(request, limit=str(PAGE))
+    else:
+        return
+    yield "a.page", why, rewritten(request, limit=str(PAGE))
 
 
 Rule = Callable[[ReadRequest, Plan, Behaviour], Found]

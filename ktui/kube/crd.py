@@ -6,12 +6,14 @@ subresources may be given once for all versions; clients send v1. Both are read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ktui.kube.resources import Resource, TableColumn
 
 META_FIELDS = ("metadata.name", "metadata.namespace")
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d*))?")
 
 
 def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
@@ -23,14 +25,9 @@ def resources_of(crd: Mapping[str, Any]) -> list[Resource]:
     served = [v for v in _versions(spec) if v.get("served", True)]
     served.sort(key=lambda v: version_priority(v["name"]))
     names = tuple(v["name"] for v in served)
-    schemas = {} if _keeps_unknown(crd) else _schemas(spec)
+    old = str(crd.get("apiVersion", "")).endswith("/v1beta1")  # where it defaults to true
+    schemas = {} if spec.get("preserveUnknownFields", old) else _schemas(spec)
     return [_resource(spec, version, names, schemas) for version in served]
-
-
-def _keeps_unknown(crd: Mapping[str, Any]) -> bool:
-    """Return `preserveUnknownFields`, which defaults to true in v1beta1."""
-    old = str(crd.get("apiVersion", "")).endswith("/v1beta1")
-    return bool(crd["spec"].get("preserveUnknownFields", old))
 
 
 def _schemas(spec: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -49,20 +46,20 @@ def _versions(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [{"name": spec["version"], "served": True, "storage": True}]
 
 
-def _storage_version(spec: Mapping[str, Any]) -> str:
-    versions = _versions(spec)
-    return str(next((v["name"] for v in versions if v.get("storage")), versions[0]["name"]))
-
-
 def _resource(
     spec: Mapping[str, Any],
     version: Mapping[str, Any],
     versions: tuple[str, ...],
     schemas: Mapping[str, Mapping[str, Any]],
 ) -> Resource:
-    group, names = spec["group"], spec["names"]
+    group, names, every = spec["group"], spec["names"], _versions(spec)
     namespaced = spec.get("scope", "Namespaced") == "Namespaced"
     kind = names["kind"]
+    stored = next((v["name"] for v in every if v.get("storage")), every[0]["name"])
+    selectable = (
+        field["jsonPath"].removeprefix(".") for field in _shared(spec, version, "selectableFields", [])
+    )
+    parts = _shared(spec, version, "subresources", {})
     return Resource(
         group=group,
         version=version["name"],
@@ -74,16 +71,16 @@ def _resource(
         categories=tuple(names.get("categories") or ()),
         versions=versions,
         prefix=f"{group}/{names['plural']}/",
-        storage_version=f"{group}/{_storage_version(spec)}",
+        storage_version=f"{group}/{stored}",
         encoding="json",
-        field_selectors=_field_selectors(spec, version, namespaced),
+        field_selectors=(*META_FIELDS[: 1 + namespaced], *selectable),
         columns=_columns(spec, version),
-        subresources=tuple(k for k in ("status", "scale") if k in _shared(spec, version, "subresources", {})),
+        subresources=tuple(name for name in ("status", "scale") if name in parts),
         custom=True,
         list_kind=names.get("listKind") or f"{kind}List",
         deprecation=_deprecation(spec, version),
         schemas=schemas,
-        scale=_shared(spec, version, "subresources", {}).get("scale") or {},
+        scale=parts.get("scale") or {},
     )
 
 
@@ -94,14 +91,9 @@ def _deprecation(spec: Mapping[str, Any], version: Mapping[str, Any]) -> str:
     if version.get("deprecationWarning"):
         return str(version["deprecationWarning"])
     group, kind, name = spec["group"], spec["names"]["kind"], version["name"]
-    newer = [
-        v["name"]
-        for v in _versions(spec)
-        if v.get("served", True)
-        and not v.get("deprecated")
-        and version_priority(v["name"]) < version_priority(name)
-    ]
-    better = f"; use {group}/{min(newer, key=version_priority)} {kind}" if newer else ""
+    served = (v["name"] for v in _versions(spec) if v.get("served", True) and not v.get("deprecated"))
+    best = min((name, *served), key=version_priority)
+    better = f"; use {group}/{best} {kind}" if version_priority(best) < version_priority(name) else ""
     return f"{group}/{name} {kind} is deprecated{better}"
 
 
@@ -110,54 +102,31 @@ def _shared(spec: Mapping[str, Any], version: Mapping[str, Any], member: str, de
     return version.get(member) or spec.get(member) or default
 
 
-def _field_selectors(
-    spec: Mapping[str, Any], version: Mapping[str, Any], namespaced: bool
-) -> tuple[str, ...]:
-    meta = META_FIELDS if namespaced else META_FIELDS[:1]
-    selectable = _shared(spec, version, "selectableFields", [])
-    return (*meta, *(field["jsonPath"].removeprefix(".") for field in selectable))
-
-
 def _columns(spec: Mapping[str, Any], version: Mapping[str, Any]) -> tuple[TableColumn, ...]:
     """Return `additionalPrinterColumns`; without any, upstream adds its own age column."""
     extra = _shared(spec, version, "additionalPrinterColumns", None)
     if not extra:
         return (TableColumn("Age", source=".metadata.creationTimestamp", type="date"),)
-    return tuple(map(_column, extra))
-
-
-def _column(column: Mapping[str, Any]) -> TableColumn:
-    path = column.get("jsonPath") or column.get("JSONPath", "")
-    return TableColumn(
-        name=column["name"],
-        priority=column.get("priority", 0),
-        source=path,
-        type=column.get("type", "string"),
-        format=column.get("format", ""),
-        description=column.get("description")
-        or f"Custom resource definition column (in JSONPath format): {path}",
-    )
+    columns = []
+    for column in extra:
+        path = column.get("jsonPath") or column.get("JSONPath", "")
+        described = (
+            column.get("description") or f"Custom resource definition column (in JSONPath format): {path}"
+        )
+        kind, form = column.get("type", "string"), column.get("format", "")
+        columns.append(TableColumn(column["name"], column.get("priority", 0), path, kind, form, described))
+    return tuple(columns)
 
 
 def version_priority(version: str) -> tuple[int, int, int, str]:
     """Return a sort key: GA before beta before alpha, higher numbers first, other names last."""
-    major, stage, minor = _split_version(version)
-    rank = {"": 0, "beta": 1, "alpha": 2}.get(stage, 3)
-    return (rank, -major, -minor, version) if rank < 3 else (rank, 0, 0, version)
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return 3, 0, 0, version
+    rank = {None: 0, "beta": 1, "alpha": 2}[found[2]]
+    return rank, -int(found[1]), -int(found[3] or 0), version
 
 
 def is_stable(version: str) -> bool:
     """Return True for a version that is neither alpha nor beta."""
     return "alpha" not in version and "beta" not in version
-
-
-def _split_version(version: str) -> tuple[int, str, int]:
-    digits, stage, minor = version.removeprefix("v"), "", "0"
-    for word in ("alpha", "beta"):
-        if word in digits:
-            digits, _, minor = digits.partition(word)
-            stage = word
-    minor = minor or "0"
-    if version.startswith("v") and digits.isdecimal() and minor.isdecimal():
-        return int(digits), stage, int(minor)
-    return 0, "other", 0

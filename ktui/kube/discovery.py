@@ -97,15 +97,16 @@ def api_resource_list(table: ResourceTable, group: str, version: str) -> Documen
 
 def group_discovery_list(table: ResourceTable, *, core: bool, version: str = "v2") -> Document:
     """Return the aggregated document of `/api` (`core`) or `/apis`, in one of AGGREGATED_VERSIONS."""
-    items = [
-        _aggregated(group, versions) for group, versions in _groups(table).items() if core == (not group)
-    ]
-    return {
-        "kind": "APIGroupDiscoveryList",
-        "apiVersion": f"apidiscovery.k8s.io/{version}",
-        "metadata": {},
-        "items": items,
-    }
+    items = []
+    for group, versions in _groups(table).items():
+        if core == (not group):
+            entries = [
+                {"version": name, "resources": list(map(_aggregated, resources)), "freshness": "Current"}
+                for name, resources in versions.items()
+            ]
+            items.append({"metadata": {"name": group} if group else {}, "versions": entries})
+    head = {"kind": "APIGroupDiscoveryList", "apiVersion": f"apidiscovery.k8s.io/{version}", "metadata": {}}
+    return {**head, "items": items}
 
 
 def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
@@ -113,10 +114,11 @@ def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
     found: dict[str, dict[str, list[Resource]]] = {group: {} for group in _order(table)}
     for resource in _served(table):
         found[resource.group].setdefault(resource.version, []).append(resource)
+    for versions in found.values():
+        for resources in versions.values():
+            resources.sort(key=lambda resource: resource.resource)
     return {
-        group: {
-            v: sorted(versions[v], key=lambda r: r.resource) for v in sorted(versions, key=version_priority)
-        }
+        group: {v: versions[v] for v in sorted(versions, key=version_priority)}
         for group, versions in found.items()
         if versions
     }
@@ -154,71 +156,35 @@ def _optional(resource: Resource) -> Document:
     return {key: list(values) for key, values in lists.items() if values}
 
 
-def _storage_version_hash(resource: Resource) -> Document:
-    """Return the hash that identifies the stored kind; {} for kinds that are never stored."""
-    if not resource.stored:
-        return {}
-    group, _, version = resource.storage_version.rpartition("/")
-    digest = hashlib.sha256(f"{group}/{version}/{resource.kind}".encode()).digest()
-    return {"storageVersionHash": base64.b64encode(digest[:8]).decode()}
-
-
 def _entries(resource: Resource) -> list[Document]:
-    main = {
-        "name": resource.resource,
-        "singularName": resource.singular,
-        "namespaced": resource.namespaced,
-        "kind": resource.kind,
-        "verbs": _verbs(resource),
-        **_optional(resource),
-        **_storage_version_hash(resource),
-    }
-    return [main, *(_subresource_entry(resource, sub) for sub in subresources_of(resource))]
+    name, namespaced = resource.resource, resource.namespaced
+    main = {"name": name, "singularName": resource.singular, "namespaced": namespaced, "kind": resource.kind}
+    main |= {"verbs": _verbs(resource), **_optional(resource)}
+    if resource.stored:  # the hash identifies the stored kind
+        group, _, version = resource.storage_version.rpartition("/")
+        digest = hashlib.sha256(f"{group}/{version}/{resource.kind}".encode()).digest()
+        main["storageVersionHash"] = base64.b64encode(digest[:8]).decode()
+    entries = [main]
+    for sub in subresources_of(resource):
+        entry = {"name": f"{name}/{sub.name}", "singularName": "", "namespaced": namespaced}
+        entry |= {"group": sub.group, "version": sub.version} if sub.version else {}
+        entries.append({**entry, "kind": sub.kind, "verbs": list(sub.verbs)})
+    return entries
 
 
-def _subresource_entry(resource: Resource, sub: Subresource) -> Document:
-    foreign = {"group": sub.group, "version": sub.version} if sub.version else {}
-    return {
-        "name": f"{resource.resource}/{sub.name}",
-        "singularName": "",
-        "namespaced": resource.namespaced,
-        **foreign,
-        "kind": sub.kind,
-        "verbs": list(sub.verbs),
-    }
-
-
-def _aggregated(group: str, versions: dict[str, list[Resource]]) -> Document:
-    return {
-        "metadata": {"name": group} if group else {},
-        "versions": [
-            {
-                "version": version,
-                "resources": list(map(_aggregated_resource, resources)),
-                "freshness": "Current",
-            }
-            for version, resources in versions.items()
-        ],
-    }
-
-
-def _aggregated_resource(resource: Resource) -> Document:
+def _aggregated(resource: Resource) -> Document:
+    own = {"group": resource.group, "version": resource.version}
     entry: Document = {
         "resource": resource.resource,
-        "responseKind": {"group": resource.group, "version": resource.version, "kind": resource.kind},
+        "responseKind": {**own, "kind": resource.kind},
         "scope": "Namespaced" if resource.namespaced else "Cluster",
         "singularResource": resource.singular,
         "verbs": _verbs(resource),
         **_optional(resource),
     }
-    subresources = [_aggregated_subresource(resource, sub) for sub in subresources_of(resource)]
+    subresources = []
+    for sub in subresources_of(resource):
+        foreign = {"group": sub.group, "version": sub.version} if sub.version else own
+        kind = {**foreign, "kind": sub.kind}
+        subresources.append({"subresource": sub.name, "responseKind": kind, "verbs": list(sub.verbs)})
     return entry | {"subresources": subresources} if subresources else entry
-
-
-def _aggregated_subresource(resource: Resource, sub: Subresource) -> Document:
-    group, version = (sub.group, sub.version) if sub.version else (resource.group, resource.version)
-    return {
-        "subresource": sub.name,
-        "responseKind": {"group": group, "version": version, "kind": sub.kind},
-        "verbs": list(sub.verbs),
-    }

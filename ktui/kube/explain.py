@@ -27,7 +27,12 @@ def cautions(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> tuple[st
     found = [*_unknown(request)]
     if request.verb == "list":
         found += [*_limits(request, plan, behaviour), *_narrowing(request, behaviour)]
-        found += [*_early_1_33(request, behaviour)]
+        options = request.options
+        page = options.limit > 0 and not options.resource_version and not options.continue_
+        if page and behaviour.minor == 33 and behaviour.patch is None:
+            found.append(
+                "1.33.0 to 1.33.2 have a bug that sends this to etcd after all; shown is 1.33.3 and later"
+            )
     found += [*_sharded(request, plan, behaviour)]
     if request.verb == "watch":
         found += [*_watching(request, plan, behaviour)]
@@ -80,13 +85,6 @@ def _narrowing(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
         yield "metadata.name without a namespace: all namespaces are read and filtered; put it in the path"
     if request.required_namespace and behaviour.minor <= 26:
         yield "metadata.namespace does not narrow the read before 1.27: every namespace is read and filtered"
-
-
-def _early_1_33(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
-    options = request.options
-    unset = not options.resource_version and not options.continue_
-    if behaviour.minor == 33 and behaviour.patch is None and unset and options.limit > 0:
-        yield "1.33.0 to 1.33.2 have a bug that sends this to etcd after all; shown is 1.33.3 and later"
 
 
 def _watching(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Iterator[str]:

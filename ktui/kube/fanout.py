@@ -16,7 +16,6 @@ from ktui.kube.versions import Behaviour, behaviour_of
 ERAS: tuple[tuple[int, int], ...] = ((OLDEST_MINOR, 19), (20, 23), (24, 28), (29, NEWEST_MINOR))
 
 # (label of the releases, a version to compute with, the gate RemoveSelfLink where it is not locked).
-_SELF_LINK = "RemoveSelfLink"
 _RULES = (
     ("1.17 – 1.19", "1.19", False),
     ("1.19 gate on", "1.19", True),
@@ -84,9 +83,11 @@ def fan_out(audience: ChangeRecipients, behaviour: Behaviour) -> EventWork:
     # The previous object of a MODIFIED is never wrapped.
     alone = audience.leaving
     links = 0 if behaviour.enabled("RemoveSelfLink") else bool(forms) + audience.tables + alone
+    # Wrapping copies the object; later only for a DELETED, whose RV is overwritten.
+    wrapping = behaviour.minor <= 23 or audience.change == "DELETED"
     return EventWork(
         wrapped=True,
-        copies=_wrapping(audience, behaviour) + forms + tables + alone,
+        copies=wrapping + forms + tables + alone,
         plain=forms,
         tables=tables,
         leaving=alone,
@@ -110,16 +111,9 @@ def fan_out_by_version(audience: ChangeRecipients) -> list[tuple[str, EventWork]
     """
     found = [("≤ 1.16", unshared(audience, links=True))]
     for name, version, gate in _RULES:
-        gates = {} if gate is None else {_SELF_LINK: gate}
+        gates = {} if gate is None else {"RemoveSelfLink": gate}
         found.append((name, fan_out(audience, behaviour_of(version, gates))))
     return found
-
-
-def _wrapping(audience: ChangeRecipients, behaviour: Behaviour) -> int:
-    """Return the number of copies made to wrap the object: 1 up to 1.23, later 1 only for a DELETED, whose RV
-    is overwritten.
-    """
-    return int(behaviour.minor <= 23 or audience.change == "DELETED")
 
 
 class DeletedObject(StrEnum):

@@ -64,17 +64,18 @@ def default_schemas(minor: int) -> dict[str, Doc]:
     """Return the specs of the FlowSchemas that 1.`minor` creates by default, by name, by precedence."""
     manager, scheduler = "system:kube-controller-manager", "system:kube-scheduler"
     system_accounts = _account("*")
-    every, by_user, by_namespace = _everything(), "ByUser", "ByNamespace"
+    by_user, by_namespace = "ByUser", "ByNamespace"
+    every = {
+        "resourceRules": [_resources(("*",), "*", "*", cluster=True)],
+        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+    }
     anyone = [_group(UNAUTHENTICATED), _group(AUTHENTICATED)]
     election = ("get", "create", "update")
     leases = _resources(election, "coordination.k8s.io", "leases")
     old = [_resources(election, "", "endpoints", "configmaps")]
     probes = [{"verbs": ["get"], "nonResourceURLs": ["/healthz", "/readyz", "/livez"]}]
-    endpoints_controllers = [
-        _user(manager),
-        _account("endpoint-controller"),
-        _account("endpointslicemirroring-controller"),
-    ]
+    accounts = ("endpoint-controller", "endpointslicemirroring-controller")
+    endpoints_controllers = [_user(manager), *map(_account, accounts)]
     nodes = [
         _resources(("*",), "", "nodes", "nodes/status", cluster=True),
         _resources(("*",), "coordination.k8s.io", "leases"),
@@ -109,13 +110,6 @@ def default_schemas(minor: int) -> dict[str, Doc]:
         }
         for name, level, precedence, method, subjects, rules, minors in rows
         if minor in minors
-    }
-
-
-def _everything() -> Doc:
-    return {
-        "resourceRules": [_resources(("*",), "*", "*", cluster=True)],
-        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
     }
 
 
@@ -172,7 +166,7 @@ class PriorityLevel:
     @property
     def nominal_seats(self) -> int:
         """Return the level's seats before lending and borrowing (nominalConcurrencyLimit)."""
-        return self.nominal or math.ceil(SERVER_SEATS * self.shares / _default_shares())
+        return self.nominal or math.ceil(SERVER_SEATS * self.shares / _ALL_SHARES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +198,9 @@ LEVELS = {
 }
 
 
+_ALL_SHARES = sum(level.shares for level in LEVELS.values())
+
+
 def displayed_level(level: PriorityLevel) -> PriorityLevel:
     """Return the level for which ktui's own server reports seats.
 
@@ -216,11 +213,6 @@ def displayed_level(level: PriorityLevel) -> PriorityLevel:
 def level_of(requester: Requester, verb: str, info: RequestInfo, minor: int) -> PriorityLevel:
     """Return the priority level of a request; `verb` as in a flow schema's rules."""
     return classify(requester, attributes_of(info, verb), minor).level
-
-
-@cache
-def _default_shares() -> int:
-    return sum(level.shares for level in LEVELS.values())
 
 
 class Classifier:
@@ -237,19 +229,16 @@ class Classifier:
         if found is None:
             if len(self._by_user) >= MOST_USERS:
                 self._by_user.clear()
-            found = self._by_user[key] = self._rules_for(who)
+            own = (
+                (schema, [rule for rule in schema.spec.rules if rule.matches_subject(who)])
+                for schema in self.schemas
+            )
+            found = self._by_user[key] = [(schema, rules) for schema, rules in own if rules]
         for schema, rules in found:
             for rule in rules:
                 if rule.matches_everything or rule.matches_request(attributes):
                     return schema
         return self.schemas[-1]
-
-    def _rules_for(self, who: Requester) -> list[tuple[FlowSchema, list[FlowRule]]]:
-        own = (
-            (schema, [rule for rule in schema.spec.rules if rule.matches_subject(who)])
-            for schema in self.schemas
-        )
-        return [(schema, rules) for schema, rules in own if rules]
 
 
 def classify(requester: Requester, attributes: RequestAttributes, minor: int) -> FlowSchema:

@@ -51,18 +51,13 @@ def _name_part_faults(name: str) -> list[str]:
 
 def label_value_faults(value: str) -> list[str]:
     """Return what is wrong with a label value; [] if it is valid."""
-    faults = [_too_long(63)] if _bytes(value) > 63 else []
-    if not re.fullmatch(_LABEL_VALUE, value):
-        faults.append(_with_pattern(_LABEL_VALUE_RULE, _LABEL_VALUE, "MyValue", "my_value", "12345"))
-    return faults
+    examples = ("MyValue", "my_value", "12345")
+    return _faults(value, _too_long(63), _LABEL_VALUE_RULE, _LABEL_VALUE, *examples)
 
 
 def subdomain_faults(name: str, unit: str = "characters") -> list[str]:
     """Return what is wrong with an object name of most kinds (RFC 1123 subdomain); [] if it is valid."""
-    faults = [_too_long(253, unit)] if _bytes(name) > 253 else []
-    if not re.fullmatch(_SUBDOMAIN, name):
-        faults.append(_with_pattern(_SUBDOMAIN_RULE, _SUBDOMAIN, "example.com"))
-    return faults
+    return _faults(name, _too_long(253, unit), _SUBDOMAIN_RULE, _SUBDOMAIN, "example.com", most=253)
 
 
 def wildcard_faults(name: str) -> list[str]:
@@ -78,19 +73,15 @@ def wildcard_faults(name: str) -> list[str]:
 
 def dns_label_faults(name: str) -> list[str]:
     """Return what is wrong with a namespace's or container's name (RFC 1123 label); [] if it is valid."""
-    faults = [_too_long(63)] if _bytes(name) > 63 else []
-    if not re.fullmatch(_DNS_LABEL, name):
-        faults.append(_with_pattern(_DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc"))
-    return faults
+    return _faults(name, _too_long(63), _DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc")
 
 
 def config_key_faults(key: str) -> list[str]:
     """Return what is wrong with a key of a ConfigMap's or Secret's data; [] if it is valid."""
-    faults = [_too_long(253, "characters")] if _bytes(key) > 253 else []
-    if not re.fullmatch(_CONFIG_KEY, key):
-        rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-        faults.append(_with_pattern(rule, _CONFIG_KEY, "key.name", "KEY_NAME", "key-name"))
-    if key == "." or key == "..":
+    rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
+    examples = ("key.name", "KEY_NAME", "key-name")
+    faults = _faults(key, _too_long(253, "characters"), rule, _CONFIG_KEY, *examples, most=253)
+    if key in (".", ".."):
         faults.append(f"must not be '{key}'")
     elif key.startswith(".."):
         faults.append("must not start with '..'")
@@ -104,6 +95,13 @@ def path_segment_faults(name: str) -> list[str]:
     if "/" not in name and "%" not in name:
         return []
     return [f"may not contain '{char}'" for char in "/%" if char in name]
+
+
+def _faults(text: str, too_long: str, rule: str, pattern: str, *examples: str, most: int = 63) -> list[str]:
+    faults = [too_long] if _bytes(text) > most else []
+    if not re.fullmatch(pattern, text):
+        faults.append(_with_pattern(rule, pattern, *examples))
+    return faults
 
 
 def _bytes(text: str) -> int:

@@ -25,31 +25,10 @@ class PolicyRule(msgspec.Struct, frozen=True, rename="camel", gc=False):
     resource_names: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
 
-    def allows(self, attributes: RequestAttributes) -> bool:
-        if ALL not in self.verbs and attributes.verb not in self.verbs:
-            return False
-        if attributes.path:
-            return any(_url_matches(url, attributes.path) for url in self.non_resource_urls)
-        return (
-            (ALL in self.api_groups or attributes.group in self.api_groups)
-            and any(_resource_matches(resource, attributes) for resource in self.resources)
-            and (not self.resource_names or attributes.name in self.resource_names)
-        )
-
     def document(self) -> dict[str, Any]:
         """Return the rule as in a SelfSubjectRulesReview; empty lists are left out."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return {name: list(values) for name, values in found.items() if values}
-
-
-def _url_matches(rule: str, path: str) -> bool:
-    return rule in (ALL, path) or (rule.endswith(ALL) and path.startswith(rule.rstrip(ALL)))
-
-
-def _resource_matches(rule: str, attributes: RequestAttributes) -> bool:
-    if rule in (ALL, attributes.full_resource):
-        return True
-    return bool(attributes.subresource) and rule == f"*/{attributes.subresource}"
 
 
 class _ByValue:

@@ -62,10 +62,8 @@ class _Scan:
         first = self._peek()
         if depth > _MAX_DEPTH:
             raise JSONSyntaxError("exceeded max depth")
-        if first == ord("{"):
-            self._object(depth + 1)
-        elif first == ord("["):
-            self._array(depth + 1)
+        if first in b"{[":
+            self._container(first == ord("{"), depth + 1)
         elif first == ord('"'):
             self._string()
         elif first == ord("-") or first in _DIGITS:
@@ -75,46 +73,35 @@ class _Scan:
         else:
             raise self._bad("looking for beginning of value")
 
-    def _object(self, depth: int) -> None:
+    def _container(self, is_object: bool, depth: int) -> None:
+        closing = ord("}") if is_object else ord("]")
         self._at += 1
         self._skip_space()
-        if self._peek() == ord("}"):
+        if self._peek() == closing:
             self._at += 1
             return
         while True:
-            if self._peek() != ord('"'):
-                raise self._bad("looking for beginning of object key string")
-            self._string()
-            self._skip_space()
-            if self._peek() != ord(":"):
-                raise self._bad("after object key")
-            self._at += 1
-            self._skip_space()
+            if is_object:
+                self._key()
             self._value(depth)
-            if not self._more(ord("}"), "after object key:value pair"):
+            self._skip_space()
+            char = self._peek()
+            if char not in (closing, ord(",")):
+                raise self._bad("after object key:value pair" if is_object else "after array element")
+            self._at += 1
+            if char == closing:
                 return
+            self._skip_space()
 
-    def _array(self, depth: int) -> None:
+    def _key(self) -> None:
+        if self._peek() != ord('"'):
+            raise self._bad("looking for beginning of object key string")
+        self._string()
+        self._skip_space()
+        if self._peek() != ord(":"):
+            raise self._bad("after object key")
         self._at += 1
         self._skip_space()
-        if self._peek() == ord("]"):
-            self._at += 1
-            return
-        while True:
-            self._value(depth)
-            if not self._more(ord("]"), "after array element"):
-                return
-
-    def _more(self, closing: int, context: str) -> bool:
-        self._skip_space()
-        char = self._peek()
-        if char not in (closing, ord(",")):
-            raise self._bad(context)
-        self._at += 1
-        if char == closing:
-            return False
-        self._skip_space()
-        return True
 
     def _string(self) -> None:
         self._at += 1
@@ -128,16 +115,13 @@ class _Scan:
 
     def _escape(self) -> None:
         char = self._peek()
-        if char == ord("u"):
-            self._at += 1
-            for _ in range(4):
-                if self._peek() not in _HEX:
-                    raise self._bad("in \\u hexadecimal character escape")
-                self._at += 1
-        elif char in _ESCAPES:
-            self._at += 1
-        else:
+        if char != ord("u") and char not in _ESCAPES:
             raise self._bad("in string escape code")
+        self._at += 1
+        for _ in range(4 if char == ord("u") else 0):
+            if self._peek() not in _HEX:
+                raise self._bad("in \\u hexadecimal character escape")
+            self._at += 1
 
     def _number(self) -> None:
         if self._data[self._at] == ord("-"):

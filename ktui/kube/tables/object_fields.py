@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from ktui.kube.selectors.labels import LabelSelector
+from ktui.kube.selectors.requirements import requirements_of
+
 Obj = Mapping[str, Any]
 
 NONE = "<none>"
@@ -39,31 +42,12 @@ def joined(values: Iterable[Any], key: str) -> str:
     return ",".join(str(value.get(key, "")) for value in values)
 
 
-def labels_text(labels: Mapping[str, str] | None) -> str:
-    """Return `k=v,…` sorted by key; `<none>` without labels."""
-    return ",".join(f"{k}={v}" for k, v in sorted((labels or {}).items())) or NONE
-
-
 def selector_text(selector: Obj | None) -> str:
-    """Format a LabelSelector object as `a=b,c in (d,e),!f`; `<none>` if it is empty."""
-    selector = selector or {}
-    terms = [(key, f"{key}={value}") for key, value in (selector.get("matchLabels") or {}).items()]
-    terms += [(e["key"], _expression(e)) for e in selector.get("matchExpressions") or []]
-    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0])) or NONE
-
-
-def _expression(expression: Obj) -> str:
-    key, operator = expression["key"], expression.get("operator")
-    values = ",".join(sorted(expression.get("values") or []))
-    match operator:
-        case "In":
-            return f"{key} in ({values})"
-        case "NotIn":
-            return f"{key} notin ({values})"
-        case "DoesNotExist":
-            return f"!{key}"
-        case _:
-            return str(key)
+    """Format a LabelSelector object as `a=b,c in (d,e),!f`; `<none>` if it is empty, `<error>` if invalid."""
+    try:
+        return str(LabelSelector(requirements_of(selector or {}))) or NONE
+    except ValueError:
+        return "<error>"
 
 
 def first_few(values: list[str], limit: int = 3) -> str:
@@ -190,7 +174,8 @@ def pair(path: str, first: str, second: str, missing: str) -> Callable[[Obj], st
 
 
 def labels(path: str) -> Callable[[Obj], str]:
-    return lambda obj: labels_text(dig(obj, path))
+    """Labels as `k=v,…`, sorted by key."""
+    return lambda obj: ",".join(f"{k}={v}" for k, v in sorted(dig(obj, path, {}).items())) or NONE
 
 
 def selector(path: str) -> Callable[[Obj], str]:

@@ -69,7 +69,7 @@ def test_base64url_round_trip(data: bytes) -> None:
     [("garbage!", 7), ("YWJj==", 4), ("YWJjZ", 4), ("YW Jj", 2), ("YW\nJ+", 4), ("é", 0)],
 )
 def test_base64url_names_the_bad_byte(text: str, byte: int) -> None:
-    with pytest.raises(base64text.CorruptInputError) as error:
+    with pytest.raises(ValueError) as error:
         base64text.decode(text)
     assert str(error.value) == f"illegal base64 data at input byte {byte}"
 
@@ -82,7 +82,7 @@ def test_base64url_skips_line_ends() -> None:
 def test_base64url_agrees_with_python_on_what_is_valid(data: bytes) -> None:
     text = base64.urlsafe_b64encode(data).decode()
     if text.endswith("="):
-        with pytest.raises(base64text.CorruptInputError):
+        with pytest.raises(ValueError):
             base64text.decode(text)
     else:
         assert base64text.decode(text) == data

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.rbac import BindingSubject, aggregated_rules, binding_of, encoded_rules, rules_of
+from ktui.kube.rbac import BindingSubject, RuleIndex, aggregated_rules, binding_of, encoded_rules, rules_of
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester, requester_of
 
@@ -51,7 +51,7 @@ def pods(verb: str = "get", **more: str) -> RequestAttributes:
 )
 def test_rules(rule: dict[str, list[str]], asked: RequestAttributes, allowed: bool) -> None:
     (found,) = rules_of({"rules": [rule]})
-    assert found.allows(asked) is allowed
+    assert RuleIndex([found]).allows(asked) is allowed
     assert found.document() == rule
 
 
