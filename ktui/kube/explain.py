@@ -12,7 +12,7 @@ from ktui.kube.flow_schemas import PriorityLevel
 from ktui.kube.gates import SHARDED, phase_of
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.parameters import shards_filter
+from ktui.kube.routing.parameters import NAME, shards_filter
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
@@ -81,7 +81,7 @@ def _narrowing(request: ReadRequest, behaviour: Behaviour) -> Iterator[str]:
     if request.info.namespace or request.cluster_scoped:
         return
     token = bool(request.options.continue_)
-    if request.required_name and not token and not request.scope(behaviour).single:
+    if request.fields.requires(NAME) and not token and not request.scope(behaviour).single:
         yield "metadata.name without a namespace: all namespaces are read and filtered; put it in the path"
     if request.required_namespace and behaviour.minor <= 26:
         yield "metadata.namespace does not narrow the read before 1.27: every namespace is read and filtered"

@@ -141,14 +141,8 @@ class ResourceTable:
     def _by_name(self) -> dict[str, Resource]:
         names: dict[str, Resource] = {}
         for r in self.preferred():
-            for name in (
-                r.id,
-                r.resource,
-                r.singular,
-                *r.short_names,
-                r.kind.lower(),
-                f"{r.singular}.{r.group}",
-            ):
+            singular = r.singular, *r.short_names, r.kind.lower(), f"{r.singular}.{r.group}"
+            for name in (r.id, r.resource, *singular):
                 names.setdefault(name, r)
         return names
 
@@ -182,10 +176,6 @@ class ResourceTable:
     def serves(self, group: str, version: str) -> bool:
         """Return True if the group and version has served resources."""
         return (group, version) in self._group_versions
-
-    def has_group(self, group: str) -> bool:
-        """Return True if the group has served resources, in any version."""
-        return any(group == served for served, _ in self._group_versions)
 
     @cached_property
     def _announced(self) -> frozenset[str]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid_object
+from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.selectors.requirements import requirements_of
-from ktui.kube.status import StatusError, bad_request, bare_error, internal_error
+from ktui.kube.status import bad_request, bare_error, internal_error
 
 KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -51,8 +51,7 @@ def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
     metadata = obj.get("metadata") or {}
     replicas = _number(obj, paths.replicas, paths)
     if replicas is None and paths.custom:
-        fault = f'the spec replicas field "{paths.replicas}" does not exist'
-        raise internal_error(fault)
+        raise internal_error(f'the spec replicas field "{paths.replicas}" does not exist')
     status: Obj = {"replicas": _number(obj, paths.observed, paths) or 0}
     if selector := _selector(obj, paths):
         status["selector"] = selector
@@ -80,7 +79,8 @@ def replicas_of(scale: Obj, name: str, paths: ScalePaths = BUILTIN_PATHS) -> int
     """Return the replicas that a Scale requests; StatusError 422 if a built-in kind cannot have them."""
     replicas: int = (scale.get("spec") or {}).get("replicas") or 0
     if replicas < 0 and not paths.custom:
-        raise _negative(name, replicas)
+        error = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
+        raise invalid_object("Scale", "autoscaling", name, [error])
     return replicas
 
 
@@ -97,12 +97,6 @@ def selector_text(selector: Any) -> str:
     except ValueError as error:
         raise bad_request(str(error)) from None
     return ",".join(map(str, sorted(wanted, key=lambda requirement: requirement.key)))
-
-
-def _negative(name: str, replicas: int) -> StatusError:
-    message = f"Invalid value: {replicas}: must be greater than or equal to 0"
-    error = FieldError("spec.replicas", "FieldValueInvalid", message)
-    return invalid_object("Scale", "autoscaling", name, [error])
 
 
 def _number(obj: Obj, path: str, paths: ScalePaths) -> Any:

@@ -7,6 +7,7 @@ wrote them, before the server sets defaults.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -175,22 +176,7 @@ def watch_seats(
 _MANY = 10**9
 
 
-def list_seat_range(behaviour: Behaviour, work: ListWork, priority_level_max: int | None = None) -> SeatRange:
-    """Return the seats of the LIST over an empty resource and over a huge one with large objects."""
-    return SeatRange(*(list_seats(behaviour, sized, priority_level_max) for sized in _few_and_many(work)))
-
-
-def watch_seat_range(
-    behaviour: Behaviour,
-    work: ListWork,
-    resource_version: str,
-    send_initial_events: bool | None,
-    priority_level_max: int | None = None,
-) -> SeatRange:
-    """Return the seats of the WATCH over an empty resource and over a huge one with large objects."""
-    options = resource_version, send_initial_events, priority_level_max
-    return SeatRange(*(watch_seats(behaviour, sized, *options) for sized in _few_and_many(work)))
-
-
-def _few_and_many(work: ListWork) -> list[ListWork]:
-    return [replace(work, objects=objects, average_bytes=0, stale=False) for objects in (0, _MANY)]
+def seat_range(seats: Callable[[ListWork], int], work: ListWork) -> SeatRange:
+    """Return the seats over an empty resource and over a huge one with large objects."""
+    few, many = (replace(work, objects=n, average_bytes=0, stale=False) for n in (0, _MANY))
+    return SeatRange(seats(few), seats(many))

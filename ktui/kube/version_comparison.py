@@ -80,61 +80,45 @@ def compare_versions(
         behaviours = map(behaviour_of, KNOWN_VERSIONS)
     if seats is None:
         seats = partial(predict_seats, request, progress=state.progress)
-    rules = _Rules(request, state, seats)
-    rows: list[VersionResult] = []
-    for behaviour in behaviours:
-        plan, outcome = rules.of(behaviour)
-        row = VersionResult(behaviour, plan, outcome)
-        rows.append(_compared(rows[-1], row, rules) if rows else row)
-    return tuple(rows)
+    estimate = seats
 
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    request: ReadRequest
-    state: CacheState
-    seats: Seats
-
-    def of(self, behaviour: Behaviour) -> tuple[Plan, Outcome]:
-        plan = predict(self.request, self.state, behaviour)
+    def result(behaviour: Behaviour) -> VersionResult:
+        plan = predict(request, state, behaviour)
         outcome = Outcome(
             plan.source.value,
             plan.reason_id,
             plan.limit_honoured,
             plan.consistency,
             sentences.wait_value(plan),
-            self.seats(behaviour),
+            estimate(behaviour),
             plan.error.code if plan.error is not None else None,
             EtcdOp.STREAM in plan.etcd_ops,
         )
-        return plan, outcome
+        return VersionResult(behaviour, plan, outcome)
 
-
-def _compared(before: VersionResult, after: VersionResult, rules: _Rules) -> VersionResult:
-    changed = after.outcome.differs(before.outcome)
-    if not changed:
-        return after
-    return replace(after, changed=changed, causes=tuple(_causes(before, after, changed, rules)))
+    rows: list[VersionResult] = []
+    for row in map(result, behaviours):
+        if rows and (changed := row.outcome.differs(rows[-1].outcome)):
+            row = replace(row, changed=changed, causes=tuple(_causes(rows[-1], row, changed, result)))
+        rows.append(row)
+    return tuple(rows)
 
 
 def _causes(
-    before: VersionResult, after: VersionResult, changed: frozenset[str], rules: _Rules
+    before: VersionResult,
+    after: VersionResult,
+    changed: frozenset[str],
+    result: Callable[[Behaviour], VersionResult],
 ) -> Iterable[GateChange]:
     """Yield the gates that restore an aspect if reverted, then one change for all unexplained aspects."""
     unexplained = changed
-    for gate, was in _switched(before.behaviour, after.behaviour):
-        _, without = rules.of(with_gate(after.behaviour, gate, was))
-        brought_back = changed - without.differs(before.outcome)
-        if brought_back:
+    for gate in GATES:
+        was = before.behaviour.enabled(gate)
+        if after.behaviour.enabled(gate) == was:
+            continue
+        without = result(with_gate(after.behaviour, gate, was)).outcome
+        if brought_back := changed - without.differs(before.outcome):
             unexplained -= brought_back
             yield GateChange(gate, not was, brought_back)
     if unexplained:
         yield GateChange("", True, unexplained)
-
-
-def _switched(before: Behaviour, after: Behaviour) -> Iterable[tuple[str, bool]]:
-    """Yield the gates whose effective value differs, with their value before."""
-    for gate in GATES:
-        was = before.enabled(gate)
-        if after.enabled(gate) != was:
-            yield gate, was

@@ -147,12 +147,13 @@ def _check_settable(gate: str, wanted: bool, minor: int) -> None:
     if phase.stage is GateStage.GONE:
         raise UnknownGateError(
             f"feature gate {gate} does not exist in Kubernetes 1.{minor}: "
-            f"it was removed in 1.{phase.minor} and is {_word(phase.default)} for good"
+            f"it was removed in 1.{phase.minor} and is {str(phase.default).lower()} for good"
         )
     if phase.stage is GateStage.LOCKED and wanted != phase.default:
+        default, other = (str(value).lower() for value in (phase.default, wanted))
         raise LockedGateError(
-            f"feature gate {gate} is locked to {_word(phase.default)} since Kubernetes 1.{phase.minor} "
-            f"and cannot be set to {_word(wanted)} in 1.{minor}"
+            f"feature gate {gate} is locked to {default} since Kubernetes 1.{phase.minor} "
+            f"and cannot be set to {other} in 1.{minor}"
         )
 
 
@@ -161,7 +162,3 @@ def _known_gates(gate: str, minor: int) -> str:
     near = difflib.get_close_matches(gate, settable, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     return f"{hint}Kubernetes 1.{minor} knows {', '.join(settable)}"
-
-
-def _word(value: bool) -> str:
-    return "true" if value else "false"

@@ -121,7 +121,7 @@ class DefinitionController(ServerController):
     async def _register(self, definition: Obj) -> None:
         """Create an APIService for each version that the group's definitions serve, and delete the others."""
         group = definition["spec"]["group"]
-        if BUILTIN.has_group(group):
+        if any(resource.group == group for resource in BUILTIN):
             return
         wanted = {
             version["name"]

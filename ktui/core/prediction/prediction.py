@@ -20,7 +20,8 @@ from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Source
 from ktui.kube.routing.predict import predict as plan_of
-from ktui.kube.routing.predict import predict_seats, work_of
+from ktui.kube.routing.parameters import NAME
+from ktui.kube.routing.predict import predict_seats
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.seats import SeatRange
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
@@ -116,9 +117,10 @@ def seats_by_size(request: ReadRequest, behaviour: Behaviour, assumed: Assumptio
     """Seats of a LIST or WATCH for the resource's current size; None if unknown."""
     if assumed.size is None or request.refused:
         return None
-    work = work_of(
-        request,
+    work = seats.work_of(
         behaviour,
+        request.options,
+        single=request.fields.requires(NAME) is not None,
         progress=assumed.cache.progress,
         objects=assumed.size.count,
         average_bytes=assumed.size.bytes // assumed.size.count if assumed.size.count else 0,

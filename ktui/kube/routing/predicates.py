@@ -134,16 +134,10 @@ class Predicate(Enum):
 
 
 # What the cache needs. They are shown as met or not, and not as a question for its absence.
-_NEEDS = frozenset(
-    need.parameters
-    for need in (
-        Predicate.NO_CACHE,
-        Predicate.CONSISTENT_READS_OFF,
-        Predicate.SNAPSHOTS_OFF,
-        Predicate.PROGRESS_UNSUPPORTED,
-        Predicate.NOT_READY,
-    )
-)
+_NEEDS = frozenset(need.parameters for need in (
+    Predicate.NO_CACHE, Predicate.CONSISTENT_READS_OFF, Predicate.SNAPSHOTS_OFF,
+    Predicate.PROGRESS_UNSUPPORTED, Predicate.NOT_READY,
+))  # fmt: skip
 
 
 def result(rule: str, taken: bool) -> str:

@@ -14,7 +14,7 @@ from ktui.kube.routing.parameters import NAME, list_parameters, watch_parameters
 from ktui.kube.routing.plan import API_VALIDATION, Plan, Source, Trace
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.request import ReadRequest
-from ktui.kube.seats import ListWork, SeatRange
+from ktui.kube.seats import SeatRange
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 
@@ -24,8 +24,8 @@ def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
     if request.refusal is not None:
         return _not_understood(Predicate.NOT_UNDERSTOOD, request.refusal)
     plan = _decide(request, state, behaviour)
-    if _options_rejected(plan):
-        return plan
+    if plan.error is not None and plan.error.code == HTTPStatus.UNPROCESSABLE_ENTITY:
+        return plan  # an invalid combination of options, which upstream checks before the field selector
     if request.field_fault is not None:
         return _not_understood(Predicate.FIELD_UNSUPPORTED, request.field_fault)
     try:
@@ -39,11 +39,6 @@ def _not_understood(predicate: Predicate, refusal: StatusError, reason: str = "v
     trace = Trace(API_VALIDATION)
     trace.ask(predicate, True, refusal.message)
     return Plan(Source.NONE, (reason,), trace.steps, error=refusal)
-
-
-def _options_rejected(plan: Plan) -> bool:
-    """Whether the options are an invalid combination; upstream checks that before the field selector."""
-    return plan.error is not None and plan.error.code == HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Plan:
@@ -72,27 +67,9 @@ def predict_seats(
         # Options that cannot be decoded count as the worst case.
         most = seats.max_seats(behaviour, cap) if request.verb == "list" else 1
         return SeatRange(most, most)
-    options, work = request.options, work_of(request, behaviour, progress=progress)
-    if request.verb == "watch":
-        asked = options.resource_version, options.send_initial_events
-        return seats.watch_seat_range(behaviour, work, *asked, cap)
-    return seats.list_seat_range(behaviour, work, cap)
-
-
-def work_of(
-    request: ReadRequest,
-    behaviour: Behaviour,
-    *,
-    progress: bool,
-    objects: int | None = None,
-    average_bytes: int = 0,
-) -> ListWork:
-    """Return the seat estimator's input for a LIST or WATCH over `objects` (None: never counted)."""
-    return seats.work_of(
-        behaviour,
-        request.options,
-        single=request.fields.requires(NAME) is not None,
-        progress=progress,
-        objects=objects,
-        average_bytes=average_bytes,
-    )
+    options, single = request.options, request.fields.requires(NAME) is not None
+    work = seats.work_of(behaviour, options, single=single, progress=progress)
+    if request.verb == "list":
+        return seats.seat_range(lambda sized: seats.list_seats(behaviour, sized, cap), work)
+    asked = options.resource_version, options.send_initial_events
+    return seats.seat_range(lambda sized: seats.watch_seats(behaviour, sized, *asked, cap), work)

@@ -13,7 +13,6 @@ from ktui.kube.listoptions import ListOptions, parse_get_options, parse_list_opt
 from ktui.kube.requestinfo import RequestInfo, parse_path, request_verb, split_url
 from ktui.kube.resources import BUILTIN, NODE_NAME, Resource
 from ktui.kube.routing.parameters import (
-    NAME,
     NAMESPACE,
     NO_TOKEN,
     DecodedToken,
@@ -69,11 +68,6 @@ class ReadRequest:
     def cached(self) -> bool:
         """True if kube-apiserver keeps a watch cache of the resource by default."""
         return is_cached(self.info.group, self.info.resource)
-
-    @property
-    def required_name(self) -> str:
-        """The metadata.name that the selector requires, "" for none."""
-        return self.fields.requires(NAME) or ""
 
     @property
     def required_namespace(self) -> str:
@@ -133,19 +127,13 @@ def parse_request(url: str, verb: str = "") -> ReadRequest:
         return ReadRequest(
             url, verb, info, resource, ListOptions(), LabelSelector(), FieldSelector(), refusal=refusal
         )
-    fields, field_fault = _of_resource(fields, resource)
+    field_fault = None
+    try:
+        fields = fields if resource is None else fields.for_resource(resource)
+    except StatusError as fault:
+        field_fault = fault
     token = read_token(options.continue_ if verb == "list" else "")
     return ReadRequest(url, verb, info, resource, options, labels, fields, token, field_fault=field_fault)
-
-
-def _of_resource(
-    fields: FieldSelector, resource: Resource | None
-) -> tuple[FieldSelector, StatusError | None]:
-    """Return the selector with the resource's field names, or unchanged with the 400 for a wrong field."""
-    try:
-        return fields if resource is None else fields.for_resource(resource), None
-    except StatusError as fault:
-        return fields, fault
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -163,7 +151,11 @@ def _resource(info: RequestInfo) -> Resource | None:
     resource = BUILTIN.find(info.group, info.version, info.resource)
     if resource is None:
         if BUILTIN.serves(info.group, info.version):
-            raise RequestError(_unknown_resource(info))
+            at_version = (r for r in BUILTIN if r.group == info.group and info.version in r.versions)
+            served = sorted(r.resource for r in at_version)
+            near = get_close_matches(info.resource, served, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(served)}"
+            raise RequestError(f"{info.group_version} has no resource {info.resource!r}: {hint}")
         return None
     if not resource.stored:
         raise RequestError(f"{resource.id} are answered, never stored: there is nothing to route")
@@ -175,13 +167,6 @@ def _resource(info: RequestInfo) -> Resource | None:
         )
         raise RequestError(f"{resource.id} live in namespaces: ask {hint}")
     return resource
-
-
-def _unknown_resource(info: RequestInfo) -> str:
-    served = [r.resource for r in BUILTIN.all() if r.group == info.group and info.version in r.versions]
-    near = get_close_matches(info.resource, served, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(served))}"
-    return f"{info.group_version} has no resource {info.resource!r}: {hint}"
 
 
 def _verb(requested: str, info: RequestInfo, query: str) -> str:

@@ -24,8 +24,6 @@ _FALLBACKS = {
     Fallback.TIMEOUT_IF_LATE: "504 Too large resource version after 3s if the cache stays behind",
     Fallback.REJECT_IF_LATE: "429 TooManyRequests retry 1s (skip-fallback gate)",
 }
-_NO_FALLBACK = "none: 504 after 3s"
-"""Shown for a consistent read of 1.28–1.30; later versions fall back to etcd."""
 
 
 class TraceLine(NamedTuple):
@@ -96,7 +94,7 @@ def etcd_memory(plan: Plan) -> str:
 def fallback(plan: Plan) -> str | None:
     """Return the fallback if the cache cannot answer, None if it always can."""
     if plan.fallback is Fallback.TIMEOUT_IF_LATE and plan.probe:
-        return _NO_FALLBACK
+        return "none: 504 after 3s"  # a consistent read of 1.28–1.30; later versions fall back to etcd
     return _FALLBACKS[plan.fallback]
 
 

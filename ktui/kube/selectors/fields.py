@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request
+from ktui.kube.status import bad_request
 from ktui.kube.text_cache import cached_by_text
 
 META_FIELDS = ("metadata.name", "metadata.namespace")
@@ -18,30 +18,24 @@ _ALIASES = {("", "pods", "spec.host"): "spec.nodeName"}
 
 def convert_field_label(resource: Resource, field: str) -> str:
     """Return the resource's own name of `field`; raise StatusError 400 if the field is not supported."""
-    if field not in resource.field_selectors and not (
-        field in META_FIELDS and _has_default_conversion(resource)
-    ):
-        raise _unsupported(resource, field)
-    return _ALIASES.get((resource.group, resource.resource, field), field)
+    plain = _has_default_conversion(resource)
+    if field in resource.field_selectors or (plain and field in META_FIELDS):
+        return _ALIASES.get((resource.group, resource.resource, field), field)
+    if plain:
+        known = ", ".join(map(quote, META_FIELDS))
+        raise bad_request(f"{quote(field)} is not a known field selector: only {known}")
+    match (resource.group, resource.resource):
+        case ("batch", "jobs"):
+            raise bad_request(f"field label {quote(field)} not supported for Job")
+        case ("resource.k8s.io", "resourceslices"):
+            kind = f"{resource.api_version}, Kind={resource.kind}"
+            raise bad_request(f"field label not supported for {kind}: {field}")
+    raise bad_request(f"field label not supported: {field}")
 
 
 def _has_default_conversion(resource: Resource) -> bool:
     """Whether a kind has no own field labels; then metadata.namespace is valid in any scope."""
     return not resource.custom and all(field in META_FIELDS for field in resource.field_selectors)
-
-
-def _unsupported(resource: Resource, field: str) -> StatusError:
-    if _has_default_conversion(resource):
-        known = ", ".join(map(quote, META_FIELDS))
-        return bad_request(f"{quote(field)} is not a known field selector: only {known}")
-    match (resource.group, resource.resource):
-        case ("batch", "jobs"):
-            return bad_request(f"field label {quote(field)} not supported for Job")
-        case ("resource.k8s.io", "resourceslices"):
-            kind = f"{resource.api_version}, Kind={resource.kind}"
-            return bad_request(f"field label not supported for {kind}: {field}")
-        case _:
-            return bad_request(f"field label not supported: {field}")
 
 
 Fields = Mapping[str, str]
@@ -185,14 +179,14 @@ def _tests(terms: tuple[FieldTerm, ...]) -> list[FieldTest]:
     if any(len(values) > 1 for values in wanted.values()):
         return [lambda fields: False]
     tests = [FieldTerm(field, value).test() for field, (value,) in wanted.items()]
-    return tests + [_none_of(field, frozenset(values)) for field, values in unwanted.items()]
+
+    def none_of(field: str, values: frozenset[str]) -> FieldTest:
+        return lambda fields: fields.get(field, "") not in values
+
+    return tests + [none_of(field, frozenset(values)) for field, values in unwanted.items()]
 
 
 _FEW = 8
-
-
-def _none_of(field: str, values: frozenset[str]) -> FieldTest:
-    return lambda fields: fields.get(field, "") not in values
 
 
 def _all_of(tests: list[FieldTest]) -> FieldTest:

@@ -36,15 +36,11 @@ def tokens(text: str) -> list[str]:
             at += 1
         if at >= len(text) or text[at] == _NUL:
             return [*found, END]
-        found.append(_symbol(text, at) if text[at] in _SPECIAL else _word(text, at))
+        pair = text[at : at + 2]  # the longest symbol counts: `==` before `=`
+        symbol = pair if pair in _SYMBOLS else text[at]
+        found.append(symbol if text[at] in _SPECIAL else _word(text, at))
         at += len(found[-1])
         at += text[at : at + 1] == _NUL
-
-
-def _symbol(text: str, at: int) -> str:
-    """Return the longest symbol at `at` (`==` before `=`); every special character is one."""
-    pair = text[at : at + 2]
-    return pair if pair in _SYMBOLS else text[at]
 
 
 def _word(text: str, at: int) -> str:
@@ -69,11 +65,6 @@ _EXPECTED_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 
 class SelectorError(ValueError):
     """str() is upstream's text."""
-
-
-def parse_requirements(selector: str) -> tuple[Requirement, ...]:
-    """The requirements in the order written. Raises SelectorError."""
-    return _Parser(tokens(selector)).selector()
 
 
 class _Parser:
@@ -106,20 +97,15 @@ class _Parser:
                 found.append(self._requirement())
             except SelectorError as error:
                 raise SelectorError(f"unable to parse requirement: {error}") from None
-            if self._separator_was_last():
+            token = self._take()
+            if token == END:
                 break
+            if token != ",":
+                raise SelectorError(f"found '{token}', expected: ',' or 'end of string'")
+            following = self._peek()
+            if not _is_name(following) and following != "!":
+                raise SelectorError(f"found '{following}', expected: identifier after ','")
         return tuple(found)
-
-    def _separator_was_last(self) -> bool:
-        token = self._take()
-        if token == END:
-            return True
-        if token != ",":
-            raise SelectorError(f"found '{token}', expected: ',' or 'end of string'")
-        following = self._peek()
-        if not _is_name(following) and following != "!":
-            raise SelectorError(f"found '{following}', expected: identifier after ','")
-        return False
 
     def _requirement(self) -> Requirement:
         negated = self._peek() == "!"
@@ -173,21 +159,16 @@ class _Parser:
             token, following = self._take(), self._peek()
             if _is_name(token):
                 values.add(token)
-                if following == ")":
-                    return values
-                if following != ",":
+                if following not in (",", ")"):
                     raise SelectorError(f"found '{following}', expected: ',' or ')'")
-            elif token == ",":
-                if not values:
-                    values.add("")
-                if following == ")":
-                    values.add("")
-                    return values
+            elif token != ",":
+                raise SelectorError(f"found '{token}', expected: ',', or identifier")
+            elif not values or following in (",", ")"):
+                values.add("")
                 if following == ",":
                     self._take()
-                    values.add("")
-            else:
-                raise SelectorError(f"found '{token}', expected: ',', or identifier")
+            if following == ")":
+                return values
 
 
 class LabelSelector:
@@ -230,4 +211,4 @@ class LabelSelector:
 
 @cached_by_text(maxsize=512)
 def _parse(text: str) -> LabelSelector:
-    return LabelSelector(parse_requirements(text))
+    return LabelSelector(_Parser(tokens(text)).selector())

@@ -197,11 +197,9 @@ def _compare(key: str, values: tuple[str, ...], sign: int) -> Test:
 
 
 _OPERATORS = {
-    "In": Operator.IN,
-    "NotIn": Operator.NOT_IN,
-    "Exists": Operator.EXISTS,
+    "In": Operator.IN, "NotIn": Operator.NOT_IN, "Exists": Operator.EXISTS,
     "DoesNotExist": Operator.DOES_NOT_EXIST,
-}
+}  # fmt: skip
 
 
 def requirements_of(selector: Mapping[str, Any]) -> list[Requirement]:

@@ -29,40 +29,20 @@ def _list_of(part: Schema) -> Schema:
     return {"type": "array", "nullable": True, "items": part}
 
 
-_TEXTS: Schema = {
-    "type": "object",
-    "nullable": True,
-    "additionalProperties": {"type": "string", "nullable": True},
-}
+_TEXT: Schema = {"type": "string", "nullable": True}
+_TEXTS: Schema = {"type": "object", "nullable": True, "additionalProperties": _TEXT}
 
 # ObjectMeta, which every object and every embedded object has, whatever the schema specifies.
 METADATA = _of(
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "generation",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    labels=_TEXTS,
-    annotations=_TEXTS,
-    finalizers=_list_of({"type": "string", "nullable": True}),
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+    labels=_TEXTS, annotations=_TEXTS, finalizers=_list_of({"type": "string", "nullable": True}),
     ownerReferences=_list_of(_of("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")),
-    managedFields=_list_of(
-        _of(
-            "manager",
-            "operation",
-            "apiVersion",
-            "time",
-            "fieldsType",
-            "subresource",
-            fieldsV1={**ANYTHING, "nullable": True},
-        )
-    ),
-)
+    managedFields=_list_of(_of(
+        "manager", "operation", "apiVersion", "time", "fieldsType", "subresource",
+        fieldsV1={**ANYTHING, "nullable": True},
+    )),
+)  # fmt: skip
 
 
 def preserves(schema: Schema) -> bool:
@@ -170,9 +150,9 @@ def _slow(schemas: _ById) -> bool:
         part = left.pop()
         if isinstance(part, Mapping):
             left.extend(part.values())
-            if isinstance(pattern := part.get("pattern"), str) and may_match_slowly(pattern):
-                return True
-            if default_cost(part.get("default"))[0] > _LARGE_DEFAULT:
+            pattern = part.get("pattern")
+            slow = isinstance(pattern, str) and may_match_slowly(pattern)
+            if slow or default_cost(part.get("default"))[0] > _LARGE_DEFAULT:
                 return True
         elif isinstance(part, list | tuple):
             left.extend(part)

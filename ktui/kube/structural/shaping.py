@@ -52,15 +52,6 @@ class _Defaults:
         return copied(default)
 
 
-def apply_defaults(value: Any, schema: Schema) -> None:
-    """Remove nulls that are not allowed, then set `default` for missing properties; in place, recursively.
-
-    Raises DefaultsTooLarge.
-    """
-    drop_nulls(value, schema)
-    _default(value, schema, _Defaults())
-
-
 def drop_nulls(value: Any, schema: Schema | None) -> None:
     """Remove members that are null, not nullable, and have no default to replace the null."""
     if schema is None:
@@ -136,15 +127,15 @@ class Conformance:
         """A type that accepts only values of the schema that pruning and defaulting leave unchanged."""
         if schema is None:
             return _SCALAR | _Nothing | None
-        found = self._object_type(schema) if _is_object(schema) else self._other_type(schema)
+        if schema.get("type") == "object" or schema.keys() & {"properties", "additionalProperties"}:
+            found = self._object_type(schema)
+        elif preserves(schema):
+            found = msgspec.Raw
+        elif schema.get("type") == "array":
+            found = GenericAlias(list, (self._type(items(schema)),))
+        else:
+            found = _SCALAR
         return found | None if schema.get("nullable") and found is not msgspec.Raw else found
-
-    def _other_type(self, schema: Schema) -> Any:
-        if schema.get("type") == "array" and not preserves(schema):
-            return GenericAlias(list, (self._type(items(schema)),))
-        if preserves(schema):
-            return msgspec.Raw
-        return _SCALAR
 
     def _object_type(self, schema: Schema) -> Any:
         others, rest = additional(schema)
@@ -185,10 +176,6 @@ class Conformance:
         )
 
 
-def _is_object(schema: Schema) -> bool:
-    return schema.get("type") == "object" or "properties" in schema or "additionalProperties" in schema
-
-
 class _Versioned(msgspec.Struct):
     apiVersion: str = ""
 
@@ -226,7 +213,8 @@ def shape(obj: dict[str, Any], schema: Schema) -> list[str]:
     Raises DefaultsTooLarge.
     """
     gone = prune_object(obj, schema)
-    apply_defaults(obj, schema)
+    drop_nulls(obj, schema)
+    _default(obj, schema, _Defaults())
     return gone
 
 

@@ -21,13 +21,9 @@ _BRACKET = re.compile(r"\[((?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\]'\"])*)
 _OPERATOR = re.compile("==|!=|<=|>=|<|>")
 _SLICE = re.compile(r"\s*(-?\d*)\s*:\s*(-?\d*)\s*")
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge,
-}
+}  # fmt: skip
 
 
 class JSONPathError(ValueError):
@@ -77,7 +73,8 @@ def _bracket(inside: str) -> Step:
     if inside.startswith("?(") and inside.endswith(")"):
         return _condition(inside[2:-1].strip())
     if bounds := _SLICE.fullmatch(inside):
-        return _slice(*(int(n) if n else None for n in bounds.groups()))
+        part = slice(*(int(n) if n else None for n in bounds.groups()))
+        return lambda value: value[part] if isinstance(value, list) else ()
     if re.fullmatch(r"-?\d+", inside):
         return _index(int(inside))
     raise JSONPathError(f"[{inside}] is not understood")
@@ -111,10 +108,6 @@ def _index(at: int) -> Step:
         return (value[at],) if inside else ()
 
     return step
-
-
-def _slice(start: int | None, end: int | None) -> Step:
-    return lambda value: value[start:end] if isinstance(value, list) else ()
 
 
 def _where(path: str, comparison: str | None, literal: str | None) -> Step:

@@ -27,13 +27,15 @@ _DEFAULT_ANNOTATIONS = {
 }
 
 
-def built_in_cells(resource: Resource, obj: Obj) -> list[Any]:
+def _cells(resource: Resource, obj: Obj) -> list[Any]:
     """Return the cells in the order of the columns; name and creation time for kinds without a printer.
 
-    Cells that change with time are of the type Age.
+    Cells that change with time are of the type Age. A cell of a custom resource without such a value is None.
     """
     printer = PRINTERS.get(resource.id)
     name = dig(obj, "metadata.name", "")
+    if resource.custom:
+        return [name, *(_cell(column, obj) for column in resource.columns)]
     if printer is None:
         return [name, dig(obj, "metadata.creationTimestamp")]
     cells = printer(obj)
@@ -89,11 +91,6 @@ def _texts() -> dict[str, Any]:
     return loaded
 
 
-def custom_cells(resource: Resource, obj: Obj) -> list[Any]:
-    """Return the name, then one cell per column; null if the object has no such value."""
-    return [dig(obj, "metadata.name", ""), *(_cell(column, obj) for column in resource.columns)]
-
-
 def _cell(column: TableColumn, obj: Obj) -> Any:
     value = first(column.source, obj)
     if value is None:
@@ -105,16 +102,9 @@ def _cell(column: TableColumn, obj: Obj) -> Any:
             return age(value) if isinstance(value, str) else None
         case "boolean":
             return value if isinstance(value, bool) else None
-        case "integer" | "number":
-            return _number(column.type, value)
-        case _:
-            return None
-
-
-def _number(kind: str, value: Any) -> int | float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if kind == "integer" else value
+        case "integer" | "number" if isinstance(value, int | float) and not isinstance(value, bool):
+            return int(value) if column.type == "integer" else value
+    return None
 
 
 def _text(value: Any) -> str:
@@ -171,7 +161,7 @@ def table_row(resource: Resource, obj: Obj) -> TableRow:
     """Return the row of an object, valid until the object changes. `obj` is its JSON in a served version."""
     row: list[bytes | float] = []
     text, run, skipped = b'{"cells":[', list[Any](), 1
-    for cell in custom_cells(resource, obj) if resource.custom else built_in_cells(resource, obj):
+    for cell in _cells(resource, obj):
         if isinstance(cell, Age):
             row += text + to_json([*run, cell.before])[skipped:-2], cell.since
             text, run, skipped = b"", [cell.after], 2

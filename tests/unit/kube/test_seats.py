@@ -1,5 +1,7 @@
 """Flow-control seats, by version."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,9 +10,9 @@ from ktui.kube.seats import (
     ListWork,
     SeatRange,
     list_from_cache,
-    list_seat_range,
     list_seats,
     priority_level_max,
+    seat_range,
     watch_seats,
 )
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
@@ -72,7 +74,7 @@ def test_a_priority_level_caps(work: ListWork, version: str, cap: int) -> None:
 @given(works, st.sampled_from(KNOWN_VERSIONS))
 def test_the_range_holds(work: ListWork, version: str) -> None:
     behaviour = behaviour_of(version)
-    bounds = list_seat_range(behaviour, work)
+    bounds = seat_range(partial(list_seats, behaviour), work)
     sized = ListWork(
         work.objects, work.average_bytes % 1_500_001, work.limit, work.from_cache, work.selectors, work.single
     )
@@ -80,9 +82,11 @@ def test_the_range_holds(work: ListWork, version: str) -> None:
 
 
 def test_ranges() -> None:
-    assert list_seat_range(behaviour_of("1.33"), ListWork(None, limit=50)) == SeatRange(1, 1)
-    assert list_seat_range(behaviour_of("1.36"), ListWork(None, limit=2)) == SeatRange(1, 30)
-    assert list_seat_range(behaviour_of("1.36"), ListWork(None, from_cache=True)) == SeatRange(1, 10)
+    assert seat_range(partial(list_seats, behaviour_of("1.33")), ListWork(None, limit=50)) == SeatRange(1, 1)
+    assert seat_range(partial(list_seats, behaviour_of("1.36")), ListWork(None, limit=2)) == SeatRange(1, 30)
+    assert seat_range(
+        partial(list_seats, behaviour_of("1.36")), ListWork(None, from_cache=True)
+    ) == SeatRange(1, 10)
 
 
 def test_priority_levels() -> None:
