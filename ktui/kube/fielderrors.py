@@ -62,17 +62,13 @@ def forbidden(field: str, detail: str) -> FieldError:
 
 def required(field: str, detail: str = "") -> FieldError:
     """Return the error for a missing field."""
-    return FieldError(
-        field, "FieldValueRequired", f"Required value: {detail}" if detail else "Required value"
-    )
+    return FieldError(field, "FieldValueRequired", "Required value" + (f": {detail}" if detail else ""))
 
 
 def invalid(field: str, value: Any, detail: str) -> FieldError:
     """Return the error for a value that violates a rule: a text as Go's `%q`, anything else as JSON."""
-    shown = quote(value) if isinstance(value, str) else _json(value)
-    return FieldError(
-        field, "FieldValueInvalid", f"Invalid value: {shown}" + (f": {detail}" if detail else "")
-    )
+    why = f"Invalid value: {_shown(value)}" + (f": {detail}" if detail else "")
+    return FieldError(field, "FieldValueInvalid", why)
 
 
 def unfit(field: str, detail: str) -> FieldError:
@@ -87,11 +83,12 @@ def too_many(field: str, count: int, most: int) -> FieldError:
 
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
     """Return the error for a text outside a fixed set, or for a value that holds such a text."""
-    shown = quote(value) if isinstance(value, str) else _json(value)
-    choices = ", ".join(map(quote, supported))
-    return FieldError(
-        field, "FieldValueNotSupported", f"Unsupported value: {shown}: supported values: {choices}"
-    )
+    why = f"Unsupported value: {_shown(value)}: supported values: {', '.join(map(quote, supported))}"
+    return FieldError(field, "FieldValueNotSupported", why)
+
+
+def _shown(value: Any) -> str:
+    return quote(value) if isinstance(value, str) else to_json(value).decode()
 
 
 def not_found_value(field: str, value: str) -> FieldError:
@@ -122,10 +119,6 @@ def limited(rule: Callable[P, Iterator[FieldError]]) -> Callable[P, list[FieldEr
         return found
 
     return first_errors
-
-
-def _json(value: Any) -> str:
-    return to_json(value).decode()
 
 
 def aggregate(errors: Iterable[FieldError]) -> str:

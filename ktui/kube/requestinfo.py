@@ -158,7 +158,9 @@ def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
     if not info.is_resource:
         return method
     if method in ("GET", "HEAD") and not info.name:
-        return "WATCH" if _watch_requested(query) else "LIST"
+        from ktui.kube.query import boolean, first_values  # start-up time
+
+        return "WATCH" if boolean(first_values(query).get("watch", "0")) else "LIST"
     if method == "DELETE" and not info.name:
         return "DELETECOLLECTION"
     return "GET" if method == "HEAD" else method
@@ -189,10 +191,3 @@ def selected_name(info: RequestInfo, verb: str, query: str) -> str:
     except StatusError:
         return ""
     return "" if path_segment_faults(name) else name
-
-
-def _watch_requested(query: str) -> bool:
-    from ktui.kube.query import boolean, first_values  # start-up time
-
-    value = first_values(query).get("watch")
-    return value is not None and boolean(value)

@@ -7,7 +7,6 @@ upstream leaves it out and `{}` where upstream sends it empty.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ktui.kube.golang.formatting import NumError, parse_uint, quote
 from ktui.kube.status_error import GroupResource as GroupResource
@@ -28,9 +27,8 @@ MAX_NAME = 1_000
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
     """404: no such object."""
-    return StatusError(
-        404, "NotFound", f"{named(resource, name)} not found", resource_details(resource, name)
-    )
+    message = f"{named(resource, name)} not found"
+    return StatusError(404, "NotFound", message, resource_details(resource, name))
 
 
 def already_exists(resource: GroupResource, name: str) -> StatusError:
@@ -41,13 +39,9 @@ def already_exists(resource: GroupResource, name: str) -> StatusError:
 
 def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
     """409 on create with `generateName`, if the generated name exists: the client may retry."""
-    message = (
-        f"{named(resource, name)} already exists, the server was not able to generate a unique name for the "
-        "object"
-    )
-    return StatusError(
-        409, "AlreadyExists", message, resource_details(resource, name) | {"retryAfterSeconds": 1}
-    )
+    why = "the server was not able to generate a unique name for the object"
+    details = resource_details(resource, name) | {"retryAfterSeconds": 1}
+    return StatusError(409, "AlreadyExists", f"{named(resource, name)} already exists, {why}", details)
 
 
 def being_deleted(taken: StatusError) -> StatusError:
@@ -128,9 +122,8 @@ def _first(causes: Iterable[StatusCause]) -> tuple[list[StatusCause], bool]:
 
 def method_not_supported(resource: GroupResource, verb: str) -> StatusError:
     """405 of custom resources; `verb` is the API's ("create"), "" for a method without one."""
-    message = (
-        f"{verb} is not supported on resources of kind {quote(qualified(resource.group, resource.resource))}"
-    )
+    kind = quote(qualified(resource.group, resource.resource))
+    message = f"{verb} is not supported on resources of kind {kind}"
     return StatusError(405, "MethodNotAllowed", message, resource_details(resource, ""))
 
 
@@ -152,9 +145,8 @@ def namespace_terminating(resource: GroupResource, name: str, namespace: str) ->
 
 def forbidden_read_only(resource: GroupResource, name: str, why: str = "") -> StatusError:
     """403 of ktui itself: it only reads this etcd (no upstream counterpart)."""
-    return forbidden(
-        resource, name, why or "ktui reads this etcd only; start it with --allow-writes to write"
-    )
+    why = why or "ktui reads this etcd only; start it with --allow-writes to write"
+    return forbidden(resource, name, why)
 
 
 # About the request itself: its path, method, media types, body, credentials.
@@ -297,11 +289,8 @@ def continue_expired(fresh_token: str) -> StatusError:
 
 def too_large_rv(requested: int, current: int, retry_after: int = 1) -> StatusError:
     """504: a resourceVersion that the cache (`retry_after` 1) or etcd (0) has not reached."""
-    details: dict[str, Any] = {
-        "causes": [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
-    }
-    if retry_after:
-        details["retryAfterSeconds"] = retry_after
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    details = {"causes": [cause]} | ({"retryAfterSeconds": retry_after} if retry_after else {})
     message = f"Timeout: Too large resource version: {requested}, current: {current}"
     return StatusError(504, "Timeout", message, details)
 
@@ -341,18 +330,14 @@ def server_timeout(resource: GroupResource, verb: str, retry_after: int = 2) -> 
 
 def internal_error(why: str) -> StatusError:
     """500 InternalError: an error in the server itself."""
-    return StatusError(
-        500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]}
-    )
+    details = {"causes": [{"message": why}]}
+    return StatusError(500, "InternalError", f"Internal error occurred: {why}", details)
 
 
 def watch_progress_unsupported() -> StatusError:
     """500 as an ERROR event: a streaming list was requested, but etcd cannot report its progress."""
-    message = (
-        "a watch stream was requested by the client but the required storage feature "
-        "RequestWatchProgress is disabled"
-    )
-    return StatusError(500, "InternalError", message)
+    why = "the required storage feature RequestWatchProgress is disabled"
+    return StatusError(500, "InternalError", f"a watch stream was requested by the client but {why}")
 
 
 def bare_error(message: str) -> StatusError:

@@ -69,13 +69,8 @@ class StatusError(Exception):
     def body(self) -> dict[str, Any]:
         """Return the Status object, its members in upstream's order, empty ones left out."""
         metadata = {"continue": self.continue_token} if self.continue_token else {}
-        status: dict[str, Any] = {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": metadata,
-            "status": "Failure",
-            "message": self.message,
-        }
+        status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": metadata}
+        status |= {"status": "Failure", "message": self.message}
         if self.reason:
             status["reason"] = self.reason
         if self.details is not None:
@@ -93,13 +88,8 @@ def success(resource: GroupResource, name: str, uid: str = "", rv: str = "") -> 
     if uid:
         details["uid"] = uid
     metadata = {"resourceVersion": rv} if rv else {}
-    return {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": metadata,
-        "status": "Success",
-        "details": details,
-    }
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Success"}
+    return {**status, "details": details}
 
 
 def created(rv: str = "") -> dict[str, Any]:

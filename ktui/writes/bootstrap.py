@@ -96,30 +96,23 @@ def _status(kind: str, reason: str, message: str) -> Obj:
 def _kubernetes_service(services: ServiceRange, address: str, port: int) -> Iterator[Obj]:
     labels = {"component": "apiserver", "provider": "kubernetes"}
     name, first = "https", services.first
-    yield {
-        **_head("v1", "Service", "kubernetes", "default", labels),
-        "spec": {
-            "ports": [{"name": name, "protocol": "TCP", "port": API_PORT, "targetPort": port}],
-            "clusterIP": first,
-            "clusterIPs": [first],
-            "type": "ClusterIP",
-            "sessionAffinity": "None",
-            "ipFamilies": [services.family],
-            "ipFamilyPolicy": "SingleStack",
-            "internalTrafficPolicy": "Cluster",
-        },
-        "status": {"loadBalancer": {}},
-    }
+    spec: Obj = {
+        "ports": [{"name": name, "protocol": "TCP", "port": API_PORT, "targetPort": port}],
+        "clusterIP": first, "clusterIPs": [first], "type": "ClusterIP", "sessionAffinity": "None",
+        "ipFamilies": [services.family], "ipFamilyPolicy": "SingleStack", "internalTrafficPolicy": "Cluster",
+    }  # fmt: skip
+    head = _head("v1", "Service", "kubernetes", "default", labels)
+    yield {**head, "spec": spec, "status": {"loadBalancer": {}}}
     mirrored = {"endpointslice.kubernetes.io/skip-mirror": "true"}
     ports = [{"name": name, "port": port, "protocol": "TCP"}]
+    head = _head("v1", "Endpoints", "kubernetes", "default", mirrored)
+    yield {**head, "subsets": [{"addresses": [{"ip": address}], "ports": ports}]}
+    head = _head("discovery.k8s.io/v1", "EndpointSlice", "kubernetes", "default", SERVICE_LABEL)
+    endpoints = [{"addresses": [address], "conditions": {"ready": True}}]
     yield {
-        **_head("v1", "Endpoints", "kubernetes", "default", mirrored),
-        "subsets": [{"addresses": [{"ip": address}], "ports": ports}],
-    }
-    yield {
-        **_head("discovery.k8s.io/v1", "EndpointSlice", "kubernetes", "default", SERVICE_LABEL),
+        **head,
         "addressType": "IPv6" if ":" in address else "IPv4",
-        "endpoints": [{"addresses": [address], "conditions": {"ready": True}}],
+        "endpoints": endpoints,
         "ports": ports,
     }
 

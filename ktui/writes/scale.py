@@ -25,19 +25,14 @@ from ktui.writes.validation.custom_resources import custom_errors
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 
+_COLUMNS = (
+    TableColumn("Desired", source=".spec.replicas", type="integer"),
+    TableColumn("Available", source=".status.replicas", type="integer"),
+    TableColumn("Age", source=".metadata.creationTimestamp", type="date"),
+)
+# `custom`: its cells are paths of the document.
 PRINTED = Resource(
-    group="autoscaling",
-    version="v1",
-    resource="scales",
-    kind=KIND,
-    singular="scale",
-    namespaced=True,
-    custom=True,  # its cells are paths of the document
-    columns=(
-        TableColumn("Desired", source=".spec.replicas", type="integer"),
-        TableColumn("Available", source=".status.replicas", type="integer"),
-        TableColumn("Age", source=".metadata.creationTimestamp", type="date"),
-    ),
+    "autoscaling", "v1", "scales", KIND, "scale", namespaced=True, custom=True, columns=_COLUMNS
 )
 """The Table of a Scale, as `kubectl get --subresource=scale` prints it."""
 

@@ -84,8 +84,9 @@ class ServerController(ABC):
 
     def follow(self, resource: Resource) -> None:
         name = f"the watch of {resource.id} by {self.NAME}"
-        handlers = partial(self._replaced, resource), partial(self._batch, resource)
-        self._followed[resource.id] = self.registry.follow(name, resource, *handlers)
+        self._followed[resource.id] = self.registry.follow(
+            name, resource, lambda objects, _: self.listed(resource, objects), partial(self._batch, resource)
+        )
 
     def unfollow(self, resource_id: str) -> None:
         self._followed.pop(resource_id).cancel()
@@ -130,9 +131,6 @@ class ServerController(ABC):
             if text in stored.raw:  # few of 100,000 objects have to be decoded
                 yield stored, json.loads(stored.full_json())
             await slices.yield_if_due()
-
-    async def _replaced(self, resource: Resource, objects: Sequence[StoredObject], _: int) -> None:
-        await self.listed(resource, objects)
 
     async def _batch(self, resource: Resource, batch: Sequence[OutEvent], _: int) -> None:
         slices = Slices()

@@ -66,10 +66,8 @@ class ServiceRange:
         except ValueError:
             raise Unavailable("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)") from None
         if found not in self._network or not 0 <= int(found) - int(self._network[1]) < self.size:
-            raise Unavailable(
-                f"the provided IP ({address}) is not in the valid range. "
-                f"The range of valid IPs is {self.cidr}"
-            )
+            valid = f"The range of valid IPs is {self.cidr}"
+            raise Unavailable(f"the provided IP ({address}) is not in the valid range. {valid}")
 
 
 def address_object(address: str, namespace: str, service: str) -> Obj:
@@ -137,16 +135,9 @@ class Addresses:
 DEFAULT = "30000-32767"
 NAME = "servicenodeports"
 RANGE = Resource(
-    group="",
-    version="v1",
-    resource="rangeallocations",
-    kind="RangeAllocation",
-    singular="rangeallocation",
-    namespaced=False,
-    versions=("v1",),
-    prefix="ranges/",
-    storage_version="v1",
-)
+    "", "v1", "rangeallocations", "RangeAllocation", "rangeallocation", namespaced=False,
+    versions=("v1",), prefix="ranges/", storage_version="v1",
+)  # fmt: skip
 
 
 class PortUnavailable(Unavailable):
@@ -195,7 +186,10 @@ class NodePorts:
     async def _change(self, change: Bits) -> None:
         def changed(allocation: Obj) -> Obj:
             used, ports = _state(allocation)
-            return _allocation(change(used, ports), ports)
+            used = change(used, ports)
+            data = base64.b64encode(used.to_bytes((used.bit_length() + 7) // 8, "big")).decode()
+            head = {"apiVersion": "v1", "kind": "RangeAllocation", "metadata": {"name": NAME}}
+            return {**head, "range": f"{ports[0]}-{ports[-1]}", "data": data}
 
         await update_or_create(
             lambda: self._store.update(None, NAME, changed), lambda: self._store.create(changed({}))
@@ -236,14 +230,3 @@ def _state(allocation: Obj) -> tuple[int, range]:
     first, _, last = str(allocation.get("range") or DEFAULT).partition("-")
     used = int.from_bytes(base64.b64decode(allocation.get("data") or ""), "big")
     return used, range(int(first), int(last) + 1)
-
-
-def _allocation(used: int, ports: range) -> Obj:
-    data = used.to_bytes((used.bit_length() + 7) // 8, "big")
-    return {
-        "apiVersion": "v1",
-        "kind": "RangeAllocation",
-        "metadata": {"name": NAME},
-        "range": f"{ports[0]}-{ports[-1]}",
-        "data": base64.b64encode(data).decode(),
-    }

@@ -78,21 +78,11 @@ def context_of(
     touched: Obj | None = None,
     apply: Apply | None = None,
 ) -> UpdateContext:
-    info, manager = call.info, options.field_manager
+    info, minor = call.info, call.behaviour.minor
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
+    where = info.namespace, info.name, info.subresource
     key = server.cacher(resource).store.prefix + path
-    return UpdateContext(
-        resource,
-        info.namespace,
-        info.name,
-        info.subresource,
-        manager,
-        whole,
-        key,
-        touched or {},
-        apply,
-        call.behaviour.minor,
-    )
+    return UpdateContext(resource, *where, options.field_manager, whole, key, touched or {}, apply, minor)
 
 
 async def apply_change(

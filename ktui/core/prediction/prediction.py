@@ -18,9 +18,9 @@ from ktui.kube.query import first_values
 from ktui.kube.requestinfo import split_url
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
+from ktui.kube.routing.parameters import NAME
 from ktui.kube.routing.plan import Source
 from ktui.kube.routing.predict import predict as plan_of
-from ktui.kube.routing.parameters import NAME
 from ktui.kube.routing.predict import predict_seats
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
 from ktui.kube.seats import SeatRange

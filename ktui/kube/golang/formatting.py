@@ -125,7 +125,6 @@ def escaped(text: bytes) -> bytes:
 
 
 def to_json(value: Any, order: Literal["sorted"] | None = None) -> bytes:
-    """Encode `value` as JSON."""
     return escaped(msgspec.json.encode(value, order=order))
 
 

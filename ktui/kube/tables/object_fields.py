@@ -50,9 +50,9 @@ def selector_text(selector: Obj | None) -> str:
         return "<error>"
 
 
-def first_few(values: list[str], limit: int = 3) -> str:
+def first_few(values: list[str], limit: int = 3, comma: str = ",") -> str:
     """Return the first `limit` values, comma separated, then ` + N more...`."""
-    shown = ",".join(values[:limit])
+    shown = comma.join(values[:limit])
     return f"{shown} + {len(values) - limit} more..." if len(values) > limit else shown
 
 

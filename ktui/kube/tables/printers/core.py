@@ -41,30 +41,18 @@ class PodStatus(NamedTuple):
         return str(self.restarts)
 
 
-class _Restarts:
-    def __init__(self) -> None:
-        self.count = 0
-        self.last = ""
-
-    def add(self, status: Obj) -> None:
-        self.count += status.get("restartCount") or 0
-        # RFC 3339 times with the same offset sort as text.
-        self.last = max(self.last, dig(status, "lastState.terminated.finishedAt", ""))
-
-
 def pod_status(pod: Obj) -> PodStatus:
     """Return a pod's status as `kubectl get pods` shows it."""
-    sidecars = {
-        c.get("name") for c in items(pod, "spec.initContainers") if c.get("restartPolicy") == "Always"
-    }
-    init = _initialization(pod, sidecars)
-    reason, ready, restarts = init.reason or _phase(pod), init.ready, init.all_restarts
-    if not init.reason or condition(pod, "Initialized").get("status") == "True":
-        restarts = init.sidecar_restarts
+    always = (c for c in items(pod, "spec.initContainers") if c.get("restartPolicy") == "Always")
+    sidecars = {container.get("name") for container in always}
+    waits_for, ready, seen = _initialization(pod, sidecars)
+    reason = waits_for or _phase(pod)
+    if not waits_for or condition(pod, "Initialized").get("status") == "True":
+        statuses = items(pod, "status.containerStatuses")
+        seen = [status for status in seen if status.get("name") in sidecars] + statuses
         running = 0
         errors: list[str] = []
-        for status in reversed(items(pod, "status.containerStatuses")):
-            restarts.add(status)
+        for status in reversed(statuses):
             state = _main_state(status)
             if state == "ready":
                 running += 1
@@ -76,14 +64,10 @@ def pod_status(pod: Obj) -> PodStatus:
         if reason == "Completed":
             reason = _completed(pod, running > 0, errors)
     total = len(items(pod, "spec.containers")) + len(sidecars)
-    return PodStatus(ready, total, _terminating(pod) or reason, restarts.count, restarts.last)
-
-
-class _Initialization(NamedTuple):
-    reason: str  # "" when initialisation is over
-    ready: int
-    all_restarts: _Restarts
-    sidecar_restarts: _Restarts
+    restarts = sum(status.get("restartCount") or 0 for status in seen)
+    # RFC 3339 times with the same offset sort as text.
+    last = max((dig(status, "lastState.terminated.finishedAt", "") for status in seen), default="")
+    return PodStatus(ready, total, _terminating(pod) or reason, restarts, last)
 
 
 def _phase(pod: Obj) -> str:
@@ -92,14 +76,14 @@ def _phase(pod: Obj) -> str:
     return "SchedulingGated" if gated else str(reason)
 
 
-def _initialization(pod: Obj, sidecars: set[Any]) -> _Initialization:
-    every, of_sidecars, ready = _Restarts(), _Restarts(), 0
+def _initialization(pod: Obj, sidecars: set[Any]) -> tuple[str, int, list[Obj]]:
+    """Return what a pod waits for ("" if its containers may start), its ready sidecars, and all statuses so
+    far.
+    """
+    statuses, ready = items(pod, "status.initContainerStatuses"), 0
     total = len(items(pod, "spec.initContainers"))
-    for i, status in enumerate(items(pod, "status.initContainerStatuses")):
+    for i, status in enumerate(statuses):
         sidecar = status.get("name") in sidecars
-        every.add(status)
-        if sidecar:
-            of_sidecars.add(status)
         terminated = dig(status, "state.terminated")
         if terminated is not None and not terminated.get("exitCode"):
             continue
@@ -113,8 +97,8 @@ def _initialization(pod: Obj, sidecars: set[Any]) -> _Initialization:
             reason = f"Init:{waiting}"
         else:
             reason = f"Init:{i}/{total}"
-        return _Initialization(reason, ready, every, of_sidecars)
-    return _Initialization("", ready, every, of_sidecars)
+        return reason, ready, statuses[: i + 1]
+    return "", ready, statuses
 
 
 def _terminated(state: Obj) -> str:
@@ -223,30 +207,28 @@ def _addresses(subset: Obj) -> list[str]:
     ports, addresses = items(subset, "ports"), items(subset, "addresses")
     if not ports:
         return [a.get("ip", "") for a in addresses]
-    return [host_port(a.get("ip", ""), p.get("port", 0)) for p in ports for a in addresses]
-
-
-def host_port(host: str, port: int) -> str:
-    """Join host and port: `10.0.0.1:80`, `[::1]:80`."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    hosts = [f"[{host}]" if ":" in (host := a.get("ip", "")) else host for a in addresses]
+    return [f"{host}:{port.get('port', 0)}" for port in ports for host in hosts]
 
 
 def events(obj: Obj) -> list[Any]:
     """Return the cells of events of both groups, which name the same fields differently."""
     involved = dig(obj, "involvedObject") or dig(obj, "regarding", {})
+    kind, name = str(involved.get("kind", "")).lower(), involved.get("name", "")
     first = dig(obj, "firstTimestamp") or dig(obj, "deprecatedFirstTimestamp") or dig(obj, "eventTime")
     last = dig(obj, "lastTimestamp") or dig(obj, "deprecatedLastTimestamp") or first
     source = dig(obj, "source") or dig(obj, "deprecatedSource", {})
-    component = (
-        source.get("component") or dig(obj, "reportingComponent") or dig(obj, "reportingController", "")
+    reporter = dig(obj, "reportingComponent") or dig(obj, "reportingController", "")
+    component, host = (
+        source.get("component") or reporter,
+        source.get("host") or dig(obj, "reportingInstance", ""),
     )
-    host = source.get("host") or dig(obj, "reportingInstance", "")
     count = dig(obj, "count") or dig(obj, "deprecatedCount") or 1
     return [
         age(dig(obj, "series.lastObservedTime") or last),
         dig(obj, "type", ""),
         dig(obj, "reason", ""),
-        _involved(involved),
+        f"{kind}/{name}" if name else kind,
         involved.get("fieldPath", ""),
         f"{component}, {host}" if host else component,
         str(dig(obj, "message") or dig(obj, "note", "")).strip(),
@@ -254,11 +236,6 @@ def events(obj: Obj) -> list[Any]:
         dig(obj, "series.count") or count,
         dig(obj, "metadata.name", ""),
     ]
-
-
-def _involved(target: Obj) -> str:
-    kind, name = str(target.get("kind", "")).lower(), target.get("name", "")
-    return f"{kind}/{name}" if name else kind
 
 
 _INFO = "status.nodeInfo"

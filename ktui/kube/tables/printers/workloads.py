@@ -18,6 +18,7 @@ from ktui.kube.tables.object_fields import (
     count,
     deleting,
     dig,
+    first_few,
     human_duration,
     items,
     labels,
@@ -63,13 +64,11 @@ def _ready(obj: Obj) -> str:
 
 def _controller(obj: Obj) -> str:
     owner = next((o for o in items(obj, "metadata.ownerReferences") if o.get("controller")), None)
-    return _owner(owner) if owner else NONE
-
-
-def _owner(reference: Obj) -> str:
-    group = str(reference.get("apiVersion", "")).rpartition("/")[0]
-    kind = f"{reference.get('kind', '')}.{group}" if group else str(reference.get("kind", ""))
-    return f"{kind.lower()}/{reference.get('name', '')}"
+    if not owner:
+        return NONE
+    group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+    kind = f"{owner.get('kind', '')}.{group}" if group else str(owner.get("kind", ""))
+    return f"{kind.lower()}/{owner.get('name', '')}"
 
 
 def _targets(autoscaler: Obj) -> str:
@@ -80,8 +79,7 @@ def _targets(autoscaler: Obj) -> str:
     current = _cpu("current", dig(autoscaler, "status.currentCPUUtilizationPercentage"))
     statuses = items(autoscaler, "status.currentMetrics") or current
     texts = [_metric(spec, statuses[i] if i < len(statuses) else {}) for i, spec in enumerate(specs)]
-    shown = ", ".join(texts[:2])
-    return f"{shown} + {len(texts) - 2} more..." if len(texts) > 2 else shown
+    return first_few(texts, 2, ", ")
 
 
 def _cpu(side: str, percent: int | None) -> list[Any]:
@@ -130,12 +128,8 @@ def _status_count(name: str) -> Cell:
 
 _CONTAINERS, _SELECTOR = containers("spec.template"), selector("spec.selector")
 _REPLICAS: tuple[Cell, ...] = (
-    ("spec.replicas", 0),
-    _status_count("replicas"),
-    _status_count("readyReplicas"),
-    born,
-    *_CONTAINERS,
-)
+    ("spec.replicas", 0), _status_count("replicas"), _status_count("readyReplicas"), born, *_CONTAINERS,
+)  # fmt: skip
 PRINTERS = {
     "cronjobs.batch": row(
         "spec.schedule", ("spec.timeZone", NONE), text("spec.suspend", UNSET), count("status.active"),

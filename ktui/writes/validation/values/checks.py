@@ -101,7 +101,6 @@ def _parts(value: Any, step: str) -> Iterator[tuple[str, Any]]:
 
 
 def table_of(*rows: Row) -> RuleTree:
-    """Return the table of these rows."""
     table = RuleTree()
     for path, check in rows:
         table.at(path).steps.append(check)

@@ -56,13 +56,6 @@ _DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti"
 _DIVIDED = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
 
 
-def image(container: Obj) -> Iterator[FieldError]:
-    """An image of a pod; that of a template may have spaces around it."""
-    value = container.get("image") or ""
-    if value != value.strip():
-        yield invalid(".image", value, "must not have leading or trailing whitespace")
-
-
 def _variable(variable: Obj) -> Iterator[FieldError]:
     source = variable.get("valueFrom")
     if source is None:

@@ -15,6 +15,7 @@ from ktui.writes.validation.values.checks import (
     address,
     below,
     between,
+    demand,
     dns_label,
     duplicate,
     inside,
@@ -25,7 +26,7 @@ from ktui.writes.validation.values.checks import (
     table_of,
     user_id,
 )
-from ktui.writes.validation.values.containers import APP_ARMOR, SECCOMP, image, resource_amounts
+from ktui.writes.validation.values.containers import APP_ARMOR, SECCOMP, resource_amounts
 from ktui.writes.validation.values.pod_containers import (
     RUNNING,
     containers,
@@ -212,12 +213,6 @@ def _tokens(spec: Obj) -> Iterator[FieldError]:
                 yield forbidden(where, "must not be specified when serviceAccountName is not set")
 
 
-def _images(spec: Obj) -> Iterator[FieldError]:
-    for member in RUNNING:
-        for index, container in enumerate(spec.get(member) or []):
-            yield from inside(f".{member}[{index}]", image(container))
-
-
 def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
     """Check the annotations that mean something in a pod or template."""
     found = (part.get("metadata") or {}).get("annotations") or {}
@@ -244,8 +239,10 @@ def template_errors(template: Obj, claims: Sequence[str] = ()) -> Iterator[Field
 
 
 _NOT_YET = "cannot be set until all schedulingGates have been cleared"
+# The image of a template may have spaces around it.
+_image = demand(lambda image: image == image.strip(), "must not have leading or trailing whitespace")
 POD: tuple[Row, ...] = (
-    ("", lambda pod: _annotations(pod, ".metadata.annotations")),
-    *(("spec", check) for check in (_spec, _tokens, _images)),
+    ("", lambda pod: _annotations(pod, ".metadata.annotations")), ("spec", _spec), ("spec", _tokens),
+    *((f"spec.{member}[].image", _image) for member in RUNNING),
     ("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),
-)
+)  # fmt: skip

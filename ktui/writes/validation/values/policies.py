@@ -20,6 +20,7 @@ from ktui.writes.validation.values.checks import (
     needs,
     not_negative,
     one_of,
+    path_segment,
     selector,
 )
 
@@ -70,10 +71,7 @@ _ONLY_EXIST = ("BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "
 def _reference(reference: Obj) -> Iterator[FieldError]:
     """A reference to an object of another kind, which is not of the core group in itself."""
     for name in ("kind", "name"):
-        value = str(reference.get(name) or "")
-        if not value:
-            yield required(f".{name}")
-        yield from (invalid(f".{name}", value, why) for why in path_segment_faults(value))
+        yield from inside(f".{name}", path_segment(str(reference.get(name) or "")))
 
 
 def _grouped(reference: Obj, *, core: bool) -> Iterator[FieldError]:
