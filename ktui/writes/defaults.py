@@ -169,10 +169,6 @@ def _service(spec: Obj) -> None:
         spec["sessionAffinityConfig"] = spec.get("sessionAffinityConfig") or timeout
 
 
-def _target_port(port: Obj) -> None:
-    port["targetPort"] = port.get("targetPort") or port.get("port")
-
-
 def _ip_modes(service: Obj) -> None:
     if (service.get("spec") or {}).get("type") == "LoadBalancer":
         for address in service["status"]["loadBalancer"].get("ingress") or []:
@@ -322,8 +318,9 @@ _BY_KIND: dict[str, Table] = {
     "Secret": (("type", Unset("Opaque")), ("", _secret)),
     "Service": (
         ("spec!", members(type=Unset("ClusterIP"), sessionAffinity=Unset("None"))), ("spec", _service),
-        ("spec", _PROTOCOL), ("spec.ports[]", _target_port), ("status!.loadBalancer!", ()),
-        ("", _ip_modes),
+        ("spec", _PROTOCOL),
+        ("spec.ports[]", lambda port: port.update(targetPort=port.get("targetPort") or port.get("port"))),
+        ("status!.loadBalancer!", ()), ("", _ip_modes),
     ),
     "StatefulSet": (
         ("spec!", members(replicas=1, revisionHistoryLimit=10, serviceName="")),

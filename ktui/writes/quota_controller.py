@@ -27,7 +27,6 @@ RESYNC_SECONDS = 300.0  # --resource-quota-sync-period
 OVERTAKEN_SECONDS = 0.1  # until a count is repeated that a charge of admission has overtaken
 # Resources whose updates can change their usage; a pod's usage changes only when it ends.
 CHANGING = ("services", "persistentvolumeclaims")
-ENDED = ("Succeeded", "Failed")
 QUOTAS = builtin("", "resourcequotas")
 LIMITED: Key = ()
 """The key of what is followed: the resources that some quota limits."""
@@ -63,7 +62,11 @@ class QuotaController(ServerController):
     def changed(self, resource: Resource, type_: str, obj: StoredObject) -> None:
         if resource.id == QUOTAS.id:
             self._quota_changed(type_, obj)
-        if type_ == DELETED or (type_ == "MODIFIED" and _changes_its_use(resource, obj)):
+        changes = type_ == DELETED or (type_ == "MODIFIED" and resource.id in CHANGING)
+        if type_ == "MODIFIED" and resource.id == "pods":
+            phase = (json.loads(obj.full_json()).get("status") or {}).get("phase")
+            changes = phase in ("Succeeded", "Failed")
+        if changes:
             self._add_limiting(resource, obj.namespace)
 
     def _quota_changed(self, type_: str, obj: StoredObject) -> None:
@@ -152,9 +155,3 @@ def with_status(quota: Obj, used: Quantities) -> Obj:
 def _hard(quota: Obj) -> Quantities:
     hard: Quantities = (quota.get("spec") or {}).get("hard") or {}
     return hard
-
-
-def _changes_its_use(resource: Resource, obj: StoredObject) -> bool:
-    if resource.id != "pods":
-        return resource.id in CHANGING
-    return (json.loads(obj.full_json()).get("status") or {}).get("phase") in ENDED

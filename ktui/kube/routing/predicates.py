@@ -54,10 +54,6 @@ def _cache_at(requested: object, cache_rv: int) -> str:
     return f"{requested}, cache at {cache_rv}"
 
 
-def _snapshot(requested: int, oldest: int | None) -> str:
-    return f"{requested}, {'no snapshot' if oldest is None else f'oldest snapshot {oldest}'}"
-
-
 def _cut(message: str) -> str:
     return message if len(message) <= _MOST else f"{message[: _MOST - 1]}…"
 
@@ -101,7 +97,10 @@ class Predicate(Enum):
     PROGRESS_UNSUPPORTED = "etcd progress requests", _progress
     SINGLE_KEY = "single key?", _key
     EXACT_AHEAD = "exact revision ahead of the cache?", _cache_at
-    BEFORE_SNAPSHOTS = "older than every snapshot?", _snapshot
+    BEFORE_SNAPSHOTS = (
+        "older than every snapshot?",
+        lambda asked, oldest: f"{asked}, {'no snapshot' if oldest is None else f'oldest snapshot {oldest}'}",
+    )
     LOST_PAGE = "1.33.0–1.33.2: consistent read with a limit?", str
     # the cache
     NOT_READY = "watch cache ready", str

@@ -16,10 +16,6 @@ from ktui.kube.tables.object_fields import (
 )
 
 
-def _cluster_ip(service: Obj) -> str:
-    return next(iter(items(service, "spec.clusterIPs")), "") or NONE
-
-
 def _ports(service: Obj) -> str:
     return ",".join(map(_port, items(service, "spec.ports"))) or NONE
 
@@ -54,10 +50,6 @@ def _slice_port(port: Obj) -> str:
     return str(number) if number is not None else port.get("name") or "*"
 
 
-def _hosts(ingress: Obj) -> str:
-    return first_few([rule["host"] for rule in items(ingress, "spec.rules") if rule.get("host")]) or "*"
-
-
 def _class_parameters(obj: Obj) -> str:
     if not (reference := dig(obj, "spec.parameters")):
         return NONE
@@ -73,7 +65,10 @@ def _parent(address: Obj) -> str:
 
 
 PRINTERS = {
-    "services": row("spec.type", _cluster_ip, _external_ip, _ports, born, labels("spec.selector")),
+    "services": row(
+        "spec.type", lambda service: next(iter(items(service, "spec.clusterIPs")), "") or NONE,
+        _external_ip, _ports, born, labels("spec.selector"),
+    ),
     "endpointslices.discovery.k8s.io": row(
         "addressType",
         lambda piece: first_few([_slice_port(p) for p in items(piece, "ports")]) or UNSET,
@@ -81,8 +76,9 @@ PRINTERS = {
         born,
     ),
     "ingresses.networking.k8s.io": row(
-        ("spec.ingressClassName", NONE), _hosts, load_balancer_addresses,
-        lambda obj: "80, 443" if items(obj, "spec.tls") else "80", born,
+        ("spec.ingressClassName", NONE),
+        lambda obj: first_few([r["host"] for r in items(obj, "spec.rules") if r.get("host")]) or "*",
+        load_balancer_addresses, lambda obj: "80, 443" if items(obj, "spec.tls") else "80", born,
     ),
     "ingressclasses.networking.k8s.io": row("spec.controller", _class_parameters, born),
     "networkpolicies.networking.k8s.io": row(selector("spec.podSelector"), born),

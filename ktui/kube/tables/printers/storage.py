@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from ktui.kube.tables.object_fields import (
@@ -25,12 +25,6 @@ _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _SHORT = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
-def access_modes(modes: Iterable[str]) -> str:
-    """Return the short names of access modes, `RWO,ROX,RWX,RWOP`, in this order and without duplicates."""
-    wanted = set(modes)
-    return ",".join(short for mode, short in _SHORT.items() if mode in wanted)
-
-
 def _storage_class(obj: Obj) -> str:
     annotations = dig(obj, "metadata.annotations", {})
     if _CLASS_ANNOTATION in annotations:
@@ -43,7 +37,8 @@ def _phase(obj: Obj) -> str:
 
 
 def _modes(path: str) -> Callable[[Obj], str]:
-    return lambda obj: access_modes(items(obj, path))
+    """Short names of access modes, in this order and without duplicates."""
+    return lambda obj: ",".join(short for mode, short in _SHORT.items() if mode in items(obj, path))
 
 
 def _if_bound(cell: Callable[[Obj], Any]) -> Cell:

@@ -110,10 +110,6 @@ SOURCES = {
 }
 
 
-def _provisioner(name: str) -> Iterator[FieldError]:
-    yield from (invalid("", name, why) for why in label_key_faults(name.lower()) if name)
-
-
 def _parameters(parameters: Obj) -> Iterator[FieldError]:
     if len(parameters) > _MOST_PARAMETERS:
         yield too_long("", _MOST_PARAMETERS)
@@ -167,8 +163,9 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
 
 
 STORAGE_CLASS: tuple[Row, ...] = (
-    ("", has("provisioner")), ("provisioner", _provisioner), ("parameters", _parameters),
-    ("reclaimPolicy", one_of("Delete", "Retain")),
+    ("", has("provisioner")),
+    ("provisioner", lambda name: [invalid("", name, why) for why in label_key_faults(name.lower()) if name]),
+    ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
     ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")), ("allowedTopologies", _topologies),
 )  # fmt: skip
 CSI_DRIVER: tuple[Row, ...] = (

@@ -99,18 +99,13 @@ def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
     elif kind != "RollingUpdate":
         yield invalid("", _shown_type(strategy), "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
-        yield from inside(".rollingUpdate", _states_roll(rolling))
-
-
-def _states_roll(rolling: Obj) -> Iterator[FieldError]:
-    missing = rolling.get("maxUnavailable")
-    yield from inside(".partition", at_least(0)(rolling.get("partition") or 0))
-    if missing is None:
-        return
-    yield from inside(".maxUnavailable", whole_or_percent(missing))
-    if _none(missing):
-        yield invalid(".maxUnavailable", missing, "cannot be 0")
-    yield from inside(".maxUnavailable", not_above_all(missing))
+        yield from inside(".rollingUpdate.partition", at_least(0)(rolling.get("partition") or 0))
+        if (missing := rolling.get("maxUnavailable")) is not None:
+            field = ".rollingUpdate.maxUnavailable"
+            yield from inside(field, whole_or_percent(missing))
+            if _none(missing):
+                yield invalid(field, missing, "cannot be 0")
+            yield from inside(field, not_above_all(missing))
 
 
 def _selects(kind: str) -> Check:
