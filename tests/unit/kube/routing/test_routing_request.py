@@ -39,7 +39,7 @@ def test_verbs(url: str, verb: str) -> None:
 def test_the_verb_can_be_said() -> None:
     request = parse_request("/api/v1/namespaces/shop/pods/web", "watch")
     assert request.verb == "watch"
-    assert request.required_name == "web"
+    assert request.fields.requires("metadata.name") == "web"
 
 
 @pytest.mark.parametrize(
