@@ -33,7 +33,7 @@ from ktui.audit.report import (
     UngroupedRequests,
 )
 from ktui.audit.report_rows import group_report, slow_report, total_observed, total_traced
-from ktui.audit.server_version import ServerVersion, contradicted, version_of, versions_before, versions_from
+from ktui.audit.server_version import contradicted, version_of, versions_before, versions_from
 from ktui.audit.tally import MOST_GROUPS, Tally
 from ktui.core.format import integer, many
 from ktui.core.prediction.sizes import Sizes
@@ -47,75 +47,49 @@ def notes(
     `unknown`: number of LISTs whose route depends on a query string that was not logged.
     """
     yield f"routes are predicted, not logged; assumed: {ASSUMED}"
-    yield _ranking(ranked_by, sizes_from)
-    yield from _traces(tally, unique)
-    if tally.stopped:
-        yield "reading was stopped: the report covers what was read until then"
-    if unknown:
-        yield (
-            f"{integer(unknown)} LISTs are in no share: GKE's logs and klog's traces have no query strings, "
-            "so that the rules give them `cache or etcd`; in GKE's logs they have no latency either"
-        )
-    if tally.formats["audit"] and tally.formats["httplog"]:
-        yield _doubles(unique)
-    if unique.duplicates:
-        yield (
-            f"{integer(unique.duplicates)} records repeat another one (same audit-ID and time): counted once"
-        )
-    if tally.journal.lost:
-        yield (
-            f"{integer(tally.journal.lost)} requests were too many to be compared with others: those that "
-            "were logged twice count twice"
-        )
-    if back := sum(span.back for span in tally.spans.values()):
-        yield (
-            f"{integer(back)} times a log goes back by more than a minute (a clock that was set, or several "
-            "logs in one file): rates are over the whole span"
-        )
-    if far := sum(span.usual[2] for span in tally.spans.values()):
-        yield (
-            f"{many(far, 'record')} far from the rest in time (was a clock set wrongly?): counted, but rates "
-            "are over the time of the others"
-        )
-    if tally.groups.folded:
-        yield (
-            "there were more clients and shapes than are kept: the smallest are in `others`, without a "
-            "route, and the shares are of the rest"
-        )
-
-
-def _traces(tally: Tally, unique: DeduplicatedTally) -> Iterator[str]:
-    if not tally.formats["traces"]:
-        return
-    yield "routes of requests in traces are observed; only those of the other requests are predicted"
-    if unique.weighted:
-        yield (
-            f"traces are sampled: {integer(unique.weighted)} traces without an audit Event count as "
-            f"{integer(unique.weight)} requests each (--sampling)"
-        )
-    yield from tally.trace_problems()
-
-
-def _ranking(ranked_by: str, sizes_from: str) -> str:
     if ranked_by == BY_TIME:
-        unknown = f"{sizes_from} holds none of these resources" if sizes_from else ""
-        return (
-            f"{unknown or 'object counts and sizes are not known'}: ranked by count × latency (a WATCH by "
+        sizes = f"{sizes_from} holds none of these resources" if sizes_from else ""
+        yield (
+            f"{sizes or 'object counts and sizes are not known'}: ranked by count × latency (a WATCH by "
             "the time until its initial events, where it is logged)"
         )
-    return (
-        f"ranked by estimated bytes, with counts and sizes from {sizes_from}: read from etcd "
-        "plus looked at; resources of unknown size come last"
-    )
-
-
-def _doubles(unique: DeduplicatedTally) -> str:
-    if not unique.doubles:
-        return "audit and httplog lines were both read, and no request is in both: all of them count"
-    return (
-        f"{integer(unique.doubles)} httplog lines stand for requests that are in the audit log as well: "
-        "these count once, by their audit Events; seats and initial times are from httplog"
-    )
+    else:
+        yield (
+            f"ranked by estimated bytes, with counts and sizes from {sizes_from}: read from etcd "
+            "plus looked at; resources of unknown size come last"
+        )
+    traced, both = tally.formats["traces"], tally.formats["audit"] and tally.formats["httplog"]
+    if traced:
+        yield "routes of requests in traces are observed; only those of the other requests are predicted"
+        if unique.weighted:
+            yield (
+                f"traces are sampled: {integer(unique.weighted)} traces without an audit Event count as "
+                f"{integer(unique.weight)} requests each (--sampling)"
+            )
+        yield from tally.trace_problems()
+    back = sum(span.back for span in tally.spans.values())
+    far = sum(span.usual[2] for span in tally.spans.values())
+    remarks = (
+        (tally.stopped, "reading was stopped: the report covers what was read until then"),
+        (unknown, f"{integer(unknown)} LISTs are in no share: GKE's logs and klog's traces have no query "
+         "strings, so that the rules give them `cache or etcd`; in GKE's logs they have no latency either"),
+        (both and not unique.doubles, "audit and httplog lines were both read, and no request is in both: "
+         "all of them count"),
+        (both and unique.doubles, f"{integer(unique.doubles)} httplog lines stand for requests that are in "
+         "the audit log as well: these count once, by their audit Events; seats and initial times are from "
+         "httplog"),
+        (unique.duplicates, f"{integer(unique.duplicates)} records repeat another one (same audit-ID and "
+         "time): counted once"),
+        (tally.journal.lost, f"{integer(tally.journal.lost)} requests were too many to be compared with "
+         "others: those that were logged twice count twice"),
+        (back, f"{integer(back)} times a log goes back by more than a minute (a clock that was set, or "
+         "several logs in one file): rates are over the whole span"),
+        (far, f"{many(far, 'record')} far from the rest in time (was a clock set wrongly?): counted, but "
+         "rates are over the time of the others"),
+        (tally.groups.folded, "there were more clients and shapes than are kept: the smallest are in "
+         "`others`, without a route, and the shares are of the rest"),
+    )  # fmt: skip
+    yield from (text for holds, text in remarks if holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,63 +106,59 @@ class Wish:
     def report(self, tally: Tally, top: int = MOST_GROUPS) -> Report:
         """Return a report of `top` groups. Raises BehaviourError for an unknown version or invalid gates."""
         source = version_of(tally, self.kube_version, self.gates, progress=self.progress)
-        return _report(tally, self, source, top)
-
-
-def _report(tally: Tally, wish: Wish, source: ServerVersion, top: int) -> Report:
-    versions = versions_from(source.version, wish.gates)
-    predictions = VersionPredictions(
-        versions, wish.sizes, progress=wish.progress, earlier=versions_before(source.version, wish.gates),
-        aggregated=wish.aggregated,
-    )  # fmt: skip
-    unique = deduplicate(tally)
-    groups, ranked_by = ranked(unique.groups, predictions)
-    every = shares(groups, predictions)
-    rows, earlier = every[: len(versions)], every[len(versions) :]
-    move = best_move(groups, predictions, rows)
-    span = _span(tally)
-    chosen = versions[0]
-    observed = total_observed(groups, predictions)
-    traced = total_traced(groups, predictions)
-    elsewhere = [group for group in groups if predictions.of(group).elsewhere]
-    return Report(
-        kube_version=chosen.version,
-        feature_gates=chosen.changed_gates,
-        etcd_progress=wish.progress,
-        summary=_summary(move, rows, tally, observed, elsewhere) + _differing(traced, chosen.version),
-        move=move,
-        ranked_by=ranked_by,
-        sizes_from=wish.sizes_from,
-        notes=(
-            *([source.note] if source.note else []),
-            *notes(tally, unique, ranked_by, wish.sizes_from, rows[0].unknown),
-            *_elsewhere_notes(elsewhere),
-        ),
-        files=tuple(
-            FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
-            for file in tally.files
-        ),
-        lines=_lines(tally, unique),
-        malformed=tuple(tally.bad_lines),
-        span=span,
-        requests=Requests(**{verb: _count(unique, verb) for verb in _VERBS}, unrouted=unique.unrouted),
-        versions=tuple(rows),
-        earlier=tuple(earlier),
-        groups_total=len(groups),
-        groups=tuple(
-            group_report(rank, group, predictions, span) for rank, group in enumerate(groups[:top], 1)
-        ),
-        others=UngroupedRequests(
-            groups_folded=len(tally.folded.groups),
-            slow=tally.slow_folded,
-            **{verb: unique.folded[verb] for verb in _VERBS},
-        ),
-        etcd=tuple(slow_report(slow, groups, predictions) for slow in ranked_slow(list(tally.slow))[:top]),
-        carriers=dict(tally.carriers),
-        observed=observed,
-        traced=traced,
-        version_from=source.origin,
-    )
+        versions = versions_from(source.version, self.gates)
+        predictions = VersionPredictions(
+            versions, self.sizes, progress=self.progress, earlier=versions_before(source.version, self.gates),
+            aggregated=self.aggregated,
+        )  # fmt: skip
+        unique = deduplicate(tally)
+        groups, ranked_by = ranked(unique.groups, predictions)
+        every = shares(groups, predictions)
+        rows, earlier = every[: len(versions)], every[len(versions) :]
+        move = best_move(groups, predictions, rows)
+        span = _span(tally)
+        chosen = versions[0]
+        observed = total_observed(groups, predictions)
+        traced = total_traced(groups, predictions)
+        elsewhere = [group for group in groups if predictions.of(group).elsewhere]
+        return Report(
+            kube_version=chosen.version,
+            feature_gates=chosen.changed_gates,
+            etcd_progress=self.progress,
+            summary=_summary(move, rows, tally, observed, elsewhere) + _differing(traced, chosen.version),
+            move=move,
+            ranked_by=ranked_by,
+            sizes_from=self.sizes_from,
+            notes=(
+                *([source.note] if source.note else []),
+                *notes(tally, unique, ranked_by, self.sizes_from, rows[0].unknown),
+                *_elsewhere_notes(elsewhere),
+            ),
+            files=tuple(
+                FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
+                for file in tally.files
+            ),
+            lines=_lines(tally, unique),
+            malformed=tuple(tally.bad_lines),
+            span=span,
+            requests=Requests(**{verb: _count(unique, verb) for verb in _VERBS}, unrouted=unique.unrouted),
+            versions=tuple(rows),
+            earlier=tuple(earlier),
+            groups_total=len(groups),
+            groups=tuple(
+                group_report(rank, group, predictions, span) for rank, group in enumerate(groups[:top], 1)
+            ),
+            others=UngroupedRequests(
+                groups_folded=len(tally.folded.groups),
+                slow=tally.slow_folded,
+                **{verb: unique.folded[verb] for verb in _VERBS},
+            ),
+            etcd=tuple(slow_report(slow, groups, predictions) for slow in ranked_slow(tally.slow)[:top]),
+            carriers=dict(tally.carriers),
+            observed=observed,
+            traced=traced,
+            version_from=source.origin,
+        )
 
 
 def _differing(traced: TracedReport | None, version: str) -> str:

@@ -48,6 +48,11 @@ class Change:
     before: Side | None
     after: Side | None
 
+    @property
+    def busy(self) -> float:
+        """By how much the apiserver's time for them changed, ms per second."""
+        return (self.after.busy if self.after else 0.0) - (self.before.busy if self.before else 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
@@ -80,9 +85,7 @@ def compare(before: Report, after: Report) -> ReportChanges:
     """Compare the groups by client, without its version: an upgraded client is the same client."""
     old, new = _sides(before), _sides(after)
     changes = [_change(key, old.get(key), new.get(key)) for key in {**old, **new}]
-    changes.sort(
-        key=lambda change: (_busy(change.after) - _busy(change.before), change.client, change.request)
-    )
+    changes.sort(key=lambda change: (change.busy, change.client, change.request))
     return ReportChanges(_totals(before), _totals(after), tuple(changes))
 
 
@@ -98,21 +101,17 @@ def _sides(report: Report) -> dict[_Key, Side]:
     return {key: _side(groups, seconds) for key, groups in found.items()}
 
 
-def _side(groups: Iterable[GroupReport], seconds: float) -> Side:
-    groups = list(groups)
-    took = [group.init_latency if group.verb == "watch" else group.latency for group in groups]
+def _side(groups: list[GroupReport], seconds: float) -> Side:
+    latencies = [group.init_latency if group.verb == "watch" else group.latency for group in groups]
+    took = [latency for latency in latencies if latency is not None]
     known = [group.estimated.processed_bytes for group in groups if group.estimated is not None]
     return Side(
         per_second=sum(group.count for group in groups) / seconds,
-        p99=max((each.p99 for each in took if each is not None), default=0.0),
-        busy=sum(each.total for each in took if each is not None) / seconds,
+        p99=max((each.p99 for each in took), default=0.0),
+        busy=sum(each.total for each in took) / seconds,
         route=", ".join(sorted({group.route for group in groups})),
         bytes_per_second=sum(known) / seconds if known else None,
     )
-
-
-def _busy(side: Side | None) -> float:
-    return side.busy if side is not None else 0.0
 
 
 def _change(key: _Key, before: Side | None, after: Side | None) -> Change:
@@ -171,30 +170,23 @@ class Trends:
             self._first = _rates(self._start, counts, now - self._began)
         then, before = self._past[0]
         recent = _rates(before, counts, max(now - then, 1e-9))
-        lines = [f"the last {now - then:.0f} s: {_rate(_lists(report.groups, recent))}"]
+        lines = [f"the last {now - then:.0f} s: {_lists(report.groups, recent)}"]
         if self._first is not None:
-            first = _lists(report.groups, self._first)
-            lines[0] += f"; the first {FIRST / 60:.0f} minutes: {_rate(first)}"
-            lines += self._increased(report.groups, recent, self._first)
+            lines[0] += f"; the first {FIRST / 60:.0f} minutes: {_lists(report.groups, self._first)}"
+            lines += _increased(report.groups, recent, self._first)
         return lines
 
-    def _increased(
-        self, groups: Iterable[GroupReport], recent: dict[_TrendKey, float], first: dict[_TrendKey, float]
-    ) -> list[str]:
-        found = []
-        for group in groups:
-            key = _key(group)
-            rate, before = recent.get(key, 0.0), first.get(key, 0.0)
-            if rate and rate > _TIMES * before:
-                what = "new" if not before else f"{frequency(before)} at first"
-                found.append(
-                    (rate, f"{phrases.who(group)} {phrases.what(group)}: {frequency(rate)} ({what})")
-                )
-        return [text for _, text in sorted(found, reverse=True)[:_SHOWN]]
 
-
-def _rate(lists: float) -> str:
-    return f"{frequency(lists)} LISTs" if lists else "no LISTs"
+def _increased(
+    groups: Iterable[GroupReport], recent: dict[_TrendKey, float], first: dict[_TrendKey, float]
+) -> list[str]:
+    found = []
+    for group in groups:
+        rate, before = recent.get(_key(group), 0.0), first.get(_key(group), 0.0)
+        if rate and rate > _TIMES * before:
+            what = f"{frequency(before)} at first" if before else "new"
+            found.append((rate, f"{phrases.who(group)} {phrases.what(group)}: {frequency(rate)} ({what})"))
+    return [text for _, text in sorted(found, reverse=True)[:_SHOWN]]
 
 
 def _key(group: GroupReport) -> _TrendKey:
@@ -207,5 +199,6 @@ def _rates(
     return {key: (count - before.get(key, 0)) / seconds for key, count in counts.items()}
 
 
-def _lists(groups: Iterable[GroupReport], rates: dict[_TrendKey, float]) -> float:
-    return sum(rates.get(_key(group), 0.0) for group in groups if group.verb == "list")
+def _lists(groups: Iterable[GroupReport], rates: dict[_TrendKey, float]) -> str:
+    lists = sum(rates.get(_key(group), 0.0) for group in groups if group.verb == "list")
+    return f"{frequency(lists)} LISTs" if lists else "no LISTs"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from ktui.audit.formats.log_record import Spent
 from ktui.audit.group import AuditGroup
 from ktui.audit.journal import EVENT, LINE, NO_GROUP, STARTED, TRACE, TRACE_LINE, Journal
 from ktui.audit.observed import source_of
@@ -16,80 +17,62 @@ _HOSTS = {LINE: (EVENT, TRACE), TRACE: (EVENT, STARTED), TRACE_LINE: (EVENT, TRA
 """By kind of record: the records of the same request that count instead of it, the best first."""
 
 
-@dataclass(slots=True)
 class Repeats:
-    """`duplicates`: rows that repeat an earlier one.
+    """The rows of a journal that are the same request, whatever the order in which logs were read.
 
-    `doubles`: (row of httplog or of a trace, row of the same request that counts, mostly its audit Event).
+    `duplicates`: rows that repeat an earlier one. `doubles`: (row of httplog or of a trace, row of the same
+    request that counts, mostly its audit Event).
     """
 
-    duplicates: list[int] = field(default_factory=list)
-    doubles: list[tuple[int, int]] = field(default_factory=list)
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.duplicates: list[int] = []
+        self.doubles: list[tuple[int, int]] = []
+        for rows in journal.repeated_ids():
+            self._pair_by_id(self._once(rows))
+        plain = [row for row, kind in enumerate(journal.kind) if kind == LINE and not journal.id[row]]
+        if plain:  # httplog of 1.19 to 1.21
+            self._pair_by_content(self._once(plain))
 
+    def _once(self, rows: Iterable[int]) -> list[int]:
+        """Return one row of each request, and add the others to the duplicates."""
+        seen: dict[tuple[int, ...], int] = {}
+        for row in rows:
+            if seen.setdefault(self._journal.identity(row), row) != row:
+                self.duplicates.append(row)
+        return list(seen.values())
 
-def repeats(journal: Journal) -> Repeats:
-    """Find rows of a journal that are the same request: repeated records, httplog lines of audit Events.
+    def _pair_by_id(self, rows: Iterable[int]) -> None:
+        content, kinds = self._journal.content, self._journal.kind
+        by_kind: dict[int, list[int]] = {}
+        for row in rows:
+            by_kind.setdefault(kinds[row], []).append(row)
+        for kind, hosts in _HOSTS.items():
+            left = [row for host in hosts for row in by_kind.get(host, ())]
+            for line in by_kind.get(kind, ()):
+                for host in left:
+                    # Clients may choose the ID of a request, so its content is compared, too.
+                    if content[line] == content[host] or TRACE_LINE in (kinds[line], kinds[host]):
+                        left.remove(host)
+                        self.doubles.append((line, host))
+                        break
 
-    The result does not depend on the order in which logs were read.
-    """
-    found = Repeats()
-    used: set[int] = set()
-    for rows in journal.repeated_ids():
-        _with_an_id(journal, rows, found, used)
-    plain = [row for row, kind in enumerate(journal.kind) if kind == LINE and not journal.id[row]]
-    if plain:  # httplog of 1.19 to 1.21
-        _without_ids(journal, _once(journal, plain, found), found, used)
-    return found
-
-
-def _once(journal: Journal, rows: Iterable[int], found: Repeats) -> list[int]:
-    """Return one row of each request, and add the others to the duplicates."""
-    seen: dict[tuple[int, ...], int] = {}
-    for row in rows:
-        if seen.setdefault(journal.identity(row), row) != row:
-            found.duplicates.append(row)
-    return list(seen.values())
-
-
-def _with_an_id(journal: Journal, rows: Sequence[int], found: Repeats, used: set[int]) -> None:
-    rows = _once(journal, rows, found)
-    by_kind: dict[int, list[int]] = {}
-    for row in rows:
-        by_kind.setdefault(journal.kind[row], []).append(row)
-    for kind, hosts in _HOSTS.items():
-        left = [row for host in hosts for row in by_kind.get(host, ())]
-        for line in by_kind.get(kind, ()):
-            host = next((row for row in left if _alike(journal, line, row)), None)
-            if host is not None:
-                left.remove(host)
-                used.add(host)
-                found.doubles.append((line, host))
-
-
-def _alike(journal: Journal, line: int, host: int) -> bool:
-    """True if two records with one audit-ID are of one request: clients may choose the ID."""
-    return journal.content[line] == journal.content[host] or TRACE_LINE in (
-        journal.kind[line], journal.kind[host],
-    )  # fmt: skip
-
-
-def _without_ids(journal: Journal, lines: Sequence[int], found: Repeats, used: set[int]) -> None:
-    """Pair lines with Events of the same URI, user agent and status, and about the same end."""
-    content, code, at = journal.content, journal.code, journal.at
-    wanted = {(content[row], code[row]) for row in lines}
-    used |= set(found.duplicates)
-    events: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for row, kind in enumerate(journal.kind):
-        if kind == EVENT and row not in used and (key := (content[row], code[row])) in wanted:
-            events.setdefault(key, []).append((at[row], row))
-    for candidates in events.values():
-        candidates.sort()
-    for line in sorted(lines, key=lambda row: (at[row], row)):
-        candidates = events.get((content[line], code[line]), [])
-        event = _nearest(journal, line, candidates)
-        if event is not None:
-            candidates.remove((at[event], event))
-            found.doubles.append((line, event))
+    def _pair_by_content(self, lines: Sequence[int]) -> None:
+        """Pair lines with Events of the same URI, user agent and status, and about the same end."""
+        content, code, at = self._journal.content, self._journal.code, self._journal.at
+        wanted = {(content[row], code[row]) for row in lines}
+        used = {*self.duplicates, *(host for _, host in self.doubles)}
+        events: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for row, kind in enumerate(self._journal.kind):
+            if kind == EVENT and row not in used and (key := (content[row], code[row])) in wanted:
+                events.setdefault(key, []).append((at[row], row))
+        for candidates in events.values():
+            candidates.sort()
+        for line in sorted(lines, key=lambda row: (at[row], row)):
+            candidates = events.get((content[line], code[line]), [])
+            if (nearest := _nearest(self._journal, line, candidates)) is not None:
+                candidates.remove(nearest)
+                self.doubles.append((line, nearest[1]))
 
 
 _NEAR = 50_000  # microseconds between the two lines of one request
@@ -97,17 +80,15 @@ _AWAY = 1_000  # microseconds by which the two latencies may differ …
 _PART = 20  # … or this fraction of the latency, if that is more
 
 
-def _nearest(journal: Journal, line: int, candidates: Sequence[tuple[int, int]]) -> int | None:
-    """Return the row of the nearest Event with about the line's latency; None without one."""
+def _nearest(
+    journal: Journal, line: int, candidates: Sequence[tuple[int, int]]
+) -> tuple[int, int] | None:  # fmt: skip
+    """Return the nearest Event (time, row) with about the line's latency; None without one."""
     at, took = journal.at[line], journal.took[line]
-    best: tuple[int, int] | None = None
-    for place in range(bisect_left(candidates, (at - _NEAR, 0)), len(candidates)):
-        moment, row = candidates[place]
-        if moment > at + _NEAR:
-            break
-        if abs(journal.took[row] - took) <= max(_AWAY, took // _PART):
-            best = min(best or (_NEAR + 1, row), (abs(moment - at), row))
-    return None if best is None else best[1]
+    first, last = bisect_left(candidates, (at - _NEAR, 0)), bisect_left(candidates, (at + _NEAR + 1, 0))
+    away = max(_AWAY, took // _PART)
+    alike = [each for each in candidates[first:last] if abs(journal.took[each[1]] - took) <= away]
+    return min(alike, key=lambda each: (abs(each[0] - at), each[1]), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,33 +112,26 @@ class DeduplicatedTally:
 def deduplicate(tally: Tally) -> DeduplicatedTally:
     """Return the counts without repetitions. The tally is not changed, and can be fed further."""
     work = _Deduplication(tally)
-    found = repeats(tally.journal)
+    found = Repeats(tally.journal)
     for row in found.duplicates:
         work.remove(row)
     for line, event in found.doubles:
         work.move(line, event)
     weight = round(1_000_000 / tally.options.sampling)
-    weighted = 0
-    if weight > 1:
-        weighted = work.weigh({*found.duplicates, *(line for line, _ in found.doubles)}, weight)
-    groups = [work.changed.get(id(group), group) for group in tally.groups]
-    return DeduplicatedTally(
-        groups=[group for group in groups if group.count],
-        folded=work.folded,
-        unrouted=work.unrouted,
-        duplicates=len(found.duplicates),
-        doubles=len(found.doubles),
-        weighted=weighted,
-        weight=weight,
-    )
+    elsewhere = {*found.duplicates, *(line for line, _ in found.doubles)}
+    weighted = work.weigh(elsewhere, weight) if weight > 1 else 0
+    changed = [work.changed.get(id(group), group) for group in tally.groups]
+    groups = [group for group in changed if group.count]
+    again, doubles = len(found.duplicates), len(found.doubles)
+    return DeduplicatedTally(groups, work.folded, work.unrouted, again, doubles, weighted, weight)
 
 
 class _Deduplication:
     def __init__(self, tally: Tally) -> None:
         self._tally, self._journal = tally, tally.journal
-        self._slow = tally.journal.slow_rows()
-        self._learned = tally.journal.learned_rows()
-        self._traced = tally.journal.traced_rows()
+        self._slow = {row: Spent(*numbers) for row, numbers in tally.journal.by_row("slow").items()}
+        self._learned = tally.journal.by_row("learned")
+        self._traced = tally.journal.by_row("traced")
         # Rows whose request has a trace already: spans say more than klog's lines.
         self._told = {row for row in self._traced if self._journal.kind[row] == TRACE}
         self.changed: dict[int, AuditGroup] = {}
@@ -170,41 +144,35 @@ class _Deduplication:
         traced = self._traced.get(row)
         # A trace without its duration is that of a WATCH that is open.
         started = journal.kind[row] == STARTED or (traced is not None and journal.took[row] < 0)
-        number = journal.group[row]
-        if number == NO_GROUP:
+        group = self._group(row)
+        if group is None:
             self.unrouted -= not started
             return
-        group = self._tally.numbered[number]
         if isinstance(group, str):
             self.folded[group] -= 1
             return
-        group = self._own(group)
         if traced is not None and group.traced is not None:
             group.traced.add(traced, -1)
+        group.remove_seats(*self._learned.get(row, (-1, -1)))
         if started:
             group.started -= 1
-            group.remove_seats(*self._learned.get(row, (-1, -1)))
             return
         group.remove(journal.took[row], journal.code[row], self._slow.get(row))
-        group.remove_seats(*self._learned.get(row, (-1, -1)))
 
     def move(self, line: int, event: int) -> None:
         """Count only the Event, with what the other record adds: httplog its seats, a trace its route."""
         self.remove(line)
-        number = self._journal.group[event]
-        group = self._tally.numbered[number] if number != NO_GROUP else ""
-        if isinstance(group, str):
+        group = self._group(event)
+        if group is None or isinstance(group, str):
             return
-        group = self._own(group)
         group.add_seats(*self._learned.get(line, (-1, -1)))
         if (traced := self._traced.get(line)) is not None and event not in self._told:
             self._told.add(event)
             group.add_traced(traced)
+            # A trace says more than the Event's annotations.
             if (spent := self._slow.pop(event, None)) is not None and group.slow is not None:
-                code = self._journal.code[event]
-                group.slow.add(
-                    spent, source_of(spent, group.key.shape, code), -1
-                )  # a trace says more than the Event's annotations
+                source = source_of(spent, group.key.shape, self._journal.code[event])
+                group.slow.add(spent, source, -1)
 
     def weigh(self, counted_elsewhere: set[int], times: int) -> int:
         """Count each trace as the requests that it stands for; return how many traces there are."""
@@ -214,17 +182,21 @@ class _Deduplication:
             if row in counted_elsewhere or journal.kind[row] != TRACE:
                 continue
             found += 1
-            number = journal.group[row]
-            if number == NO_GROUP:
+            group = self._group(row)
+            if group is None:
                 self.unrouted += times - 1
-            elif isinstance(group := self._tally.numbered[number], str):
+            elif isinstance(group, str):
                 self.folded[group] += times - 1
             elif journal.took[row] >= 0:
-                self._own(group).weigh(journal.took[row], journal.code[row], times - 1)
+                group.weigh(journal.took[row], journal.code[row], times - 1)
         return found
 
-    def _own(self, group: AuditGroup) -> AuditGroup:
-        """Return a copy of the group that may be changed."""
-        if id(group) not in self.changed:
-            self.changed[id(group)] = group.copy()
-        return self.changed[id(group)]
+    def _group(self, row: int) -> AuditGroup | str | None:
+        """Return a copy of a request's group, which may be changed; the verb of one that was folded."""
+        number = self._journal.group[row]
+        group = self._tally.numbered[number] if number != NO_GROUP else None
+        if isinstance(group, AuditGroup):
+            if id(group) not in self.changed:
+                self.changed[id(group)] = group.copy()
+            return self.changed[id(group)]
+        return group

@@ -39,18 +39,15 @@ class Client(NamedTuple):
 def client_of(agent: str, user: str) -> Client:
     words = agent.split(None, 1)
     named = None if user else _IN_AGENT.search(agent)
-    account = _account(named[0] if named else user)
+    account = named[0] if named else user
+    if account.startswith(_SERVICE_ACCOUNT):
+        account = account.removeprefix(_SERVICE_ACCOUNT).replace(":", "/", 1)
+    elif account.startswith("system:node:"):  # one group for all nodes: ten thousand kubelets are one client
+        account = "system:node:*"
     return _client(words[0][:_LONGEST_NAME] if words else "", account[:_LONGEST_NAME])
 
 
 _client = lru_cache(maxsize=8192)(Client)  # equal clients are one object, which is faster to look up
-
-
-def _account(user: str) -> str:
-    if user.startswith(_SERVICE_ACCOUNT):
-        return user.removeprefix(_SERVICE_ACCOUNT).replace(":", "/", 1)
-    # One group for all nodes: ten thousand kubelets are one client.
-    return "system:node:*" if user.startswith("system:node:") else user
 
 
 class AuditGroupKey(NamedTuple):
@@ -82,25 +79,21 @@ class AuditGroup(msgspec.Struct, array_like=True):
     traced: TracedRequests | None = None
 
     def add(self, request: LoggedRequest) -> None:
+        if request.init >= 0 or request.seats >= 0:
+            self.add_seats(request.seats, request.init)
+        if request.traced is not None:
+            self.add_traced(numbers_of(request.traced))
         if not request.done:
             self.started += 1
-            self._learn(request)
             return
         self.done += 1
         if request.took >= 0:
             self.took.add(request.took)
         if 400 <= (code := request.code) <= 999:
             self.codes[code] = self.codes.get(code, 0) + 1
-        self._learn(request)
         if request.spent is not None:
             self.slow = self.slow or SlowRequests()
             self.slow.add(request.spent, source_of(request.spent, self.key.shape, request.code))
-
-    def _learn(self, request: LoggedRequest) -> None:
-        if request.init >= 0 or request.seats >= 0:
-            self.add_seats(request.seats, request.init)
-        if request.traced is not None:
-            self.add_traced(numbers_of(request.traced))
 
     def add_traced(self, numbers: Sequence[int]) -> None:
         self.traced = self.traced or TracedRequests()
@@ -226,15 +219,11 @@ _LONGEST = 120
 
 def range_key(slow: SlowRequest, etcd_prefix: str) -> RangeKey:
     """Return the group of a slow request; `etcd_prefix` is kube-apiserver's, such as `/registry`."""
-    start = slow.key
-    base = _base(start, slow.range_end)
+    start, end = slow.key, slow.range_end
+    prefix = end[:-1] + "/"  # the range of `/registry/pods/` ends at `/registry/pods0`, as `0` follows `/`
+    base = prefix if end.endswith("0") and start.startswith(prefix) else start
     resource, rest = resource_of(base, etcd_prefix)
-    if slow.what == "write":
-        scope = ""
-    elif not slow.range_end:
-        scope = "key"
-    else:
-        scope = "namespace" if rest else "all"
+    scope = "" if slow.what == "write" else "key" if not end else "namespace" if rest else "all"
     later, pinned = start != base, slow.revision > 0
     return RangeKey(slow.source, slow.what, resource, scope, slow.limit, later, pinned)
 
@@ -254,12 +243,3 @@ def resource_of(key: str, etcd_prefix: str) -> tuple[str, str]:
     if len(parts) > 2 and "." in parts[0]:  # the prefix of a custom resource begins with its group
         return f"{parts[1]}.{parts[0]}"[:_LONGEST], "/".join(parts[2:])
     return (root + parts[0])[:_LONGEST], "/".join(parts[1:])
-
-
-def _base(start: str, end: str) -> str:
-    """Return the prefix of a range: `/registry/pods/` if it ends at `/registry/pods0`, as `0` follows `/`.
-
-    For a single key, or another kind of range, its start.
-    """
-    prefix = end[:-1] + "/"
-    return prefix if end.endswith("0") and start.startswith(prefix) else start

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from itertools import compress
+from typing import ClassVar
 
 import msgspec
 
@@ -32,14 +33,13 @@ _HEX, _UUID, _DASHES = 32, 36, (8, 13, 18, 23)
 class Journal:
     """Columns of requests in the order in which they were read. `group` is an index of the Tally's."""
 
-    COLUMNS = (
-        ("id", "Q"), ("content", "I"), ("at", "q"), ("took", "q"), ("code", "h"), ("kind", "B"), ("group",
-        "i"),
-    )  # fmt: skip
-
-    SLOW = 1 + len(Spent.__struct_fields__)  # numbers of a slow request: its row, and those of Spent
-    TRACED = 1 + observed.WIDTH  # numbers of a trace: its row, and what is added up of it
-    LEARNED = 3  # numbers of an httplog line with seats or init latency: its row, seats, init latency
+    COLUMNS: ClassVar = {
+        "id": "Q", "content": "I", "at": "q", "took": "q", "code": "h", "kind": "B", "group": "i",
+    }  # fmt: skip
+    # How many numbers some requests have, the first of them the row: then of a slow one those of Spent, of an
+    # httplog line its seats and init latency (-1 if unknown), of a trace what is added up of it.
+    SIDES: ClassVar = {"slow": 1 + len(Spent.__struct_fields__), "learned": 3, "traced": 1 + observed.WIDTH}
+    CODES: ClassVar = {**COLUMNS, **dict.fromkeys(SIDES, "q")}
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -87,31 +87,22 @@ class Journal:
         """Append another journal; `groups` maps its group indexes to those of this journal."""
         first = len(self.id)
         kept = max(0, min(len(other.id), self._most - first))
-        for name, _ in self.COLUMNS:
+        for name in self.COLUMNS:
             if name != "group":
                 getattr(self, name).extend(getattr(other, name)[:kept])
         self.group.extend(groups[old] if old >= 0 else old for old in other.group[:kept])
-        for mine, theirs, width in (
-            (self.slow, other.slow, Journal.SLOW),
-            (self.learned, other.learned, Journal.LEARNED),
-            (self.traced, other.traced, Journal.TRACED),
-        ):
+        for side, width in self.SIDES.items():
+            mine, theirs = getattr(self, side), getattr(other, side)
             for start in range(0, len(theirs), width):
                 if theirs[start] < kept:
-                    mine.append(first + theirs[start])
-                    mine.extend(theirs[start + 1 : start + width])
+                    mine.extend((first + theirs[start], *theirs[start + 1 : start + width]))
         self.lost += other.lost + len(other.id) - kept
 
-    def slow_rows(self) -> dict[int, Spent]:
-        return {row[0]: Spent(*row[1:]) for row in _rows(self.slow, Journal.SLOW)}
-
-    def learned_rows(self) -> dict[int, tuple[int, int]]:
-        """Return seats and initial latency of httplog lines by row; -1 if unknown."""
-        return {row[0]: (row[1], row[2]) for row in _rows(self.learned, Journal.LEARNED)}
-
-    def traced_rows(self) -> dict[int, tuple[int, ...]]:
-        """Return what is added up of each trace, by row."""
-        return {row[0]: row[1:] for row in _rows(self.traced, Journal.TRACED)}
+    def by_row(self, side: str) -> dict[int, array[int]]:
+        """Return the further numbers of requests that have any, by row; `side` is one of SIDES."""
+        numbers, width = getattr(self, side), self.SIDES[side]
+        starts = range(0, len(numbers), width)
+        return {numbers[start]: numbers[start + 1 : start + width] for start in starts}
 
     def repeated_ids(self) -> list[list[int]]:
         """Return the rows of each audit-ID that is in several records of a kind, or in both logs."""
@@ -162,11 +153,6 @@ def _repeated(numbers: array[int]) -> set[int]:
 def _only(value: int) -> bytes:
     """Return a table for `bytes.translate`: 1 for bytes that equal `value` modulo _PARTS, else 0."""
     return bytes(byte % _PARTS == value for byte in range(256))
-
-
-def _rows(numbers: array[int], width: int) -> Iterator[tuple[int, ...]]:
-    for start in range(0, len(numbers), width):
-        yield tuple(numbers[start : start + width])
 
 
 def _numbers(ids: Sequence[str]) -> Iterator[int]:

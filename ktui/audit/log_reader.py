@@ -18,7 +18,7 @@ from ktui.audit.formats.log_record import (
     Skip,
     SlowRequest,
 )
-from ktui.audit.formats.record_reader import Record, RecordChoice, Traced, TraceReader, Wrapped, line_reader
+from ktui.audit.formats.record_reader import Record, Traced, TraceReader, Wrapped, line_reader
 from ktui.audit.reading.streams import LongLine
 from ktui.core.format import integer
 from ktui.traces.spans import TracedRequest
@@ -92,7 +92,7 @@ class LogReader(ABC):
     def __init__(self, now: datetime, *, writes: bool = False) -> None:
         self._writes = writes
         self._traces = TraceReader()
-        self._read = line_reader(now, RecordChoice(self._traces, writes=writes))
+        self._read = line_reader(now, self._traces, writes=writes)
         self.files: list[FileCount] = []
         self.carriers: Counter[str] = Counter()
 

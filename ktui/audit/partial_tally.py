@@ -26,6 +26,7 @@ _LARGEST = 1 << 30
 _LATEST = 1 << 57  # microseconds: the year 6536
 _BUCKETS = 16 * 64
 _FOLDED = ("list", "get", "watch")  # verbs of folded groups, which have the indexes -1, -2, -3
+_SKIPPED = tuple(skip.what for skip in SKIPS)
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
 
@@ -91,45 +92,37 @@ def read(data: bytes) -> PartialTally:
 
 def _check(part: PartialTally) -> None:
     """Check that lengths and indexes fit, so that `add` cannot fail. Raises PartialError."""
-    columns = {name: array(code) for name, code in Journal.COLUMNS}
     try:
-        for name, column in columns.items():
-            column.frombytes(part.journal[name])
-        sides = [array("q", part.journal[name]) for name in ("slow", "learned", "traced")]
+        columns = {name: array(code, part.journal[name]) for name, code in Journal.CODES.items()}
     except (KeyError, ValueError):
         raise PartialError("it is damaged (the columns of its journal)") from None
-    rows = {len(column) for column in columns.values()}
-    numbers = columns["group"]
-    if len(rows) > 1 or any(not -1 <= number < len(part.numbered) for number in numbers):
+    rows = {len(columns[name]) for name in Journal.COLUMNS}
+    if len(rows) > 1 or any(not -1 <= number < len(part.numbered) for number in columns["group"]):
         raise PartialError("it is damaged (the rows of its journal)")
-    widths = (Journal.SLOW, Journal.LEARNED, Journal.TRACED)
-    if any(len(side) % width for side, width in zip(sides, widths, strict=True)) or any(
-        not 0 <= route < len(ROUTES) for route in sides[2][1 :: Journal.TRACED]
+    routes = columns["traced"][1 :: Journal.SIDES["traced"]]
+    if any(len(columns[side]) % width for side, width in Journal.SIDES.items()) or any(
+        not 0 <= route < len(ROUTES) for route in routes
     ):
         raise PartialError("it is damaged (the slow requests of its journal)")
     if any(not -len(_FOLDED) <= number < len(part.groups) for number in part.numbered):
         raise PartialError("it is damaged (its groups)")
-    if not all(map(_is_sound, part.groups)):
+    # The shape is that of the example, and slow and traced requests are complete.
+    if not all(
+        shape_of_uri(group.example) == group.key.shape
+        and (group.slow is None or group.slow.sources.keys() == set(SOURCES))
+        and (group.traced is None or group.traced.sound)
+        for group in part.groups
+    ):
         raise PartialError("it is damaged, or of another version of ktui (its groups)")
     days = [day for span in part.spans.values() for day in span.days.values()]
-    if any(not span.days for span in part.spans.values()) or any(count < 1 for count, _, _ in days):
-        raise PartialError("it is damaged (its times)")
     moments = [moment for _, first, last in days for moment in (first, last)]
-    if any(not 0 <= moment < _LATEST for moment in moments):
+    timeless = any(not span.days for span in part.spans.values()) or any(count < 1 for count, _, _ in days)
+    if timeless or any(not 0 <= moment < _LATEST for moment in moments):
         raise PartialError("it is damaged (its times)")
     histograms = [took for group in part.groups for took in (group.took, group.init)]
     for took in (*histograms, *(slow.took for slow in part.slow)):
         if any(not -1 <= bucket < _BUCKETS for bucket in took.buckets):
             raise PartialError("it is damaged (its latencies)")
-
-
-def _is_sound(group: AuditGroup) -> bool:
-    """True if the shape is that of the example, and slow and traced requests are complete."""
-    return (
-        shape_of_uri(group.example) == group.key.shape
-        and (group.slow is None or group.slow.sources.keys() == set(SOURCES))
-        and (group.traced is None or group.traced.sound)
-    )
 
 
 _SAME = (
@@ -140,8 +133,6 @@ _SAME = (
 def part_of(tally: Tally) -> PartialTally:
     """Return the tally as data; it can be fed further."""
     places = {group.index: place for place, group in enumerate(tally.groups)}
-    journal = {name: getattr(tally.journal, name).tobytes() for name, _ in Journal.COLUMNS}
-    journal |= {name: getattr(tally.journal, name).tobytes() for name in ("slow", "learned", "traced")}
     return PartialTally(
         **{name: getattr(tally, name) for name in _SAME},
         groups=list(tally.groups),
@@ -153,7 +144,7 @@ def part_of(tally: Tally) -> PartialTally:
         folded_keys=tally.folded.groups.hashes,
         groups_folded=tally.groups.folded,
         slow=list(tally.slow),
-        journal=journal,
+        journal={name: getattr(tally.journal, name).tobytes() for name in Journal.CODES},
         lost=tally.journal.lost,
     )
 
@@ -169,7 +160,11 @@ def add(tally: Tally, part: PartialTally) -> None:
     tally.folded.requests.update(part.folded)
     tally.folded.groups.merge(part.folded_keys)
     tally.groups.folded += part.groups_folded
-    indexes = _add_groups(tally, part)
+    indexes = []  # the tally's, of each group of the part
+    for group in part.groups:
+        known = tally.groups.get(group.key) or tally.add_group(group.key, group.example)
+        known.merge(group)
+        indexes.append(known.index)
     _add_journal(tally, part, indexes)
     for slow in part.slow:
         mine = tally.slow.get(slow.key) or tally.slow.add(slow.key, SlowGroup(slow.key, slow.example))
@@ -200,26 +195,10 @@ def _add_files(tally: Tally, part: PartialTally) -> None:
             tally.spans[source] = span
 
 
-_SKIPPED = tuple(skip.what for skip in SKIPS)
-
-
-def _add_groups(tally: Tally, part: PartialTally) -> list[int]:
-    """Add the groups, and return the tally's index of each."""
-    indexes = []
-    for group in part.groups:
-        mine = tally.groups.get(group.key) or tally.add_group(group.key, group.example)
-        mine.merge(group)
-        indexes.append(mine.index)
-    return indexes
-
-
 def _add_journal(tally: Tally, part: PartialTally, indexes: list[int]) -> None:
     journal = Journal(max(1, len(part.journal["id"]) // 8))
-    for name, code in Journal.COLUMNS:
+    for name, code in Journal.CODES.items():
         setattr(journal, name, array(code, part.journal[name]))
-    journal.slow, journal.learned, journal.traced = (
-        array("q", part.journal[name]) for name in ("slow", "learned", "traced")
-    )
     journal.lost = part.lost
     numbers = []
     for number in part.numbered:

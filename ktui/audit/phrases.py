@@ -75,11 +75,10 @@ def changes(group: GroupReport) -> list[tuple[str, str]]:
 
 def later(group: GroupReport) -> str:
     """Return the changes of route in later versions: `cache from 1.31`."""
-    return ", ".join(f"{_route(route)} from {version}" for route, version in changes(group))
+    return ", ".join(f"{_REFUSED.get(route, route)} from {version}" for route, version in changes(group))
 
 
-def _route(route: str) -> str:
-    return "refused" if route == "none" else route
+_REFUSED = {"none": "refused"}
 
 
 def routed(group: GroupReport) -> str:
@@ -89,25 +88,28 @@ def routed(group: GroupReport) -> str:
 
 def route(group: GroupReport) -> str:
     """Return `cache`, `etcd`, `cache or etcd`, `another server`, or `refused`."""
-    return _route(group.route)
+    return _REFUSED.get(group.route, group.route)
 
 
 def slow_range(slow: SlowReport) -> str:
     """Describe a slow range: `pods, all, limit 500, later page, at a revision`."""
-    parts = [slow.resource or slow.example or "(no key)"]
-    parts += [{"all": "all", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope]]
-    parts += [slow.what if slow.what != "range" else ""]
-    parts += [f"limit {integer(slow.limit)}" if slow.limit else "no limit" if slow.scope in _RANGES else ""]
-    parts += ["later page" if slow.later_page else "", "at a revision" if slow.at_revision else ""]
-    return ", ".join(part for part in parts if part)
-
-
-_RANGES = ("all", "namespace")
-_SOURCES = {"apply": "apply took too long", "stats": "request stats"}
+    parts = (
+        slow.resource or slow.example or "(no key)",
+        {"all": "all", "namespace": "one namespace", "key": "one key", "": ""}[slow.scope],
+        slow.what if slow.what != "range" else "",
+        f"limit {integer(slow.limit)}"
+        if slow.limit
+        else "no limit"
+        if slow.scope in ("all", "namespace")
+        else "",
+        "later page" if slow.later_page else "",
+        "at a revision" if slow.at_revision else "",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def source(slow: SlowReport) -> str:
-    return _SOURCES[slow.source]
+    return {"apply": "apply took too long", "stats": "request stats"}[slow.source]
 
 
 def sizes(report: Report) -> str:

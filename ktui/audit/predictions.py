@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -159,26 +160,21 @@ class VersionPredictions:
     def of(self, group: AuditGroup) -> GroupPrediction:
         """Return the prediction for the group, made from its example."""
         _, shape, query = group.key
-        if (shape, query) not in self._known:
-            request, state = self.request(group)
-            self._known[shape, query] = (
-                self._predict(request, state, shape) if query else self._without_query(group, shape)
-            )
-        return self._known[shape, query]
+        if (found := self._known.get((shape, query))) is None:
+            path = group.example.partition("?")[0]
+            examples = [group.example] if query else [path + more for more in _QUERIES[shape.verb]]
+            found, *others = (self._predict(example, shape) for example in examples)
+            if others and not found.elsewhere:
+                found = GroupPrediction(found.plans, (None,) * len(found.costs), tuple(others))
+            self._known[shape, query] = found
+        return found
 
     def request(self, group: AuditGroup) -> tuple[ReadRequest, CacheState]:
         """Return the group's example, parsed, and the assumed state of cache and etcd."""
         return assume_ready(group.example, progress=self._progress)
 
-    def _without_query(self, group: AuditGroup, shape: RequestShape) -> GroupPrediction:
-        path = group.example.partition("?")[0]
-        examples = [assume_ready(path + query, progress=self._progress) for query in _QUERIES[shape.verb]]
-        first, *others = (self._predict(request, state, shape) for request, state in examples)
-        if first.elsewhere:
-            return first
-        return GroupPrediction(first.plans, (None,) * len(first.costs), tuple(others))
-
-    def _predict(self, request: ReadRequest, state: CacheState, shape: RequestShape) -> GroupPrediction:
+    def _predict(self, example: str, shape: RequestShape) -> GroupPrediction:
+        request, state = assume_ready(example, progress=self._progress)
         plans = tuple(predict(request, state, behaviour) for behaviour in self.every)
         if self._aggregated.has(shape.resource):
             return GroupPrediction(plans, (None,) * len(plans), elsewhere=True)
@@ -204,22 +200,17 @@ BY_TIME = "count × latency"
 
 def ranked(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> tuple[list[AuditGroup], str]:
     """Return the groups, most expensive first, and the measure: bytes if any size is known, else time."""
-    if any(predictions.of(group).costs[0] is not None for group in groups):
-        return sorted(groups, key=lambda group: _by_bytes(group, predictions), reverse=True), BY_BYTES
-    return sorted(groups, key=_by_time, reverse=True), BY_TIME
+
+    def measures(group: AuditGroup) -> tuple[float, int, int]:
+        cost = predictions.of(group).costs[0]
+        return (group.count * cost.processed if cost else 0.0), group.cost, group.count
+
+    known = any(predictions.of(group).costs[0] is not None for group in groups)
+    return sorted(groups, key=measures, reverse=True), BY_BYTES if known else BY_TIME
 
 
-def ranked_slow(groups: Sequence[SlowGroup]) -> list[SlowGroup]:
+def ranked_slow(groups: Iterable[SlowGroup]) -> list[SlowGroup]:
     return sorted(groups, key=lambda group: (group.cost, group.count), reverse=True)
-
-
-def _by_time(group: AuditGroup) -> tuple[int, int]:
-    return group.cost, group.count
-
-
-def _by_bytes(group: AuditGroup, predictions: VersionPredictions) -> tuple[float, int, int]:
-    cost = predictions.of(group).costs[0]
-    return (group.count * cost.processed if cost else 0.0), *_by_time(group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,31 +265,20 @@ def shares(groups: Iterable[AuditGroup], predictions: VersionPredictions) -> lis
     ]
     rows = []
     for i, behaviour in enumerate(predictions.every):
-        counts = {"cache": 0, "etcd": 0, "none": 0, EITHER: 0}
-        to_cache = to_etcd = 0
-        known = [
-            (count * cost.etcd, count * cost.cached)
-            for count, predicted in lists
-            if (cost := predicted.costs[i]) is not None
-        ]
+        counts, moved = Counter[str](), Counter[tuple[str, str]]()
+        known = [(count, cost) for count, predicted in lists if (cost := predicted.costs[i]) is not None]
         for count, predicted in lists:
-            before, after = predicted.route(), predicted.route(i)
-            counts[after] += count
-            to_cache += count * (before == "etcd" and after == "cache")
-            to_etcd += count * (before == "cache" and after == "etcd")
+            counts[predicted.route(i)] += count
+            moved[predicted.route(), predicted.route(i)] += count
         rows.append(
             VersionShare(
-                version=behaviour.version,
-                cache=counts["cache"],
-                etcd=counts["etcd"],
-                refused=counts["none"],
-                moved_to_cache=to_cache,
-                moved_to_etcd=to_etcd,
-                etcd_bytes=sum(etcd for etcd, _ in known) if known else None,
-                cache_bytes=sum(cache for _, cache in known) if known else None,
+                behaviour.version, counts["cache"], counts["etcd"], refused=counts["none"],
+                moved_to_cache=moved["etcd", "cache"], moved_to_etcd=moved["cache", "etcd"],
+                etcd_bytes=sum(count * cost.etcd for count, cost in known) if known else None,
+                cache_bytes=sum(count * cost.cached for count, cost in known) if known else None,
                 unknown=counts[EITHER],
             )
-        )
+        )  # fmt: skip
     return rows
 
 
@@ -307,17 +287,12 @@ def best_move(
 ) -> Move | None:
     """Return the move to mention; None if no later version moves any LIST off etcd."""
     total = rows[0].cache + rows[0].etcd + rows[0].refused
-    if not total:
-        return None
     best = max(range(len(rows)), key=lambda i: (rows[i].moved_to_cache, -i))
-    if not rows[best].moved_to_cache:
+    moved = rows[best].moved_to_cache
+    if not (total and moved):
         return None
-    return Move(
-        rows[0].version,
-        rows[best].version,
-        rows[best].moved_to_cache / total,
-        _bytes_share(groups, predictions, best),
-    )
+    share = _bytes_share(groups, predictions, best)
+    return Move(rows[0].version, rows[best].version, moved / total, share)
 
 
 def _bytes_share(groups: Sequence[AuditGroup], predictions: VersionPredictions, to: int) -> float | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from ktui.audit.group import AuditGroup, RangeKey, SlowGroup
 from ktui.audit.observed import PARTS, STAGES, SlowRequests, TracedRequests
@@ -130,6 +132,11 @@ def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: Vers
     """Return the row of slow requests; `groups` are in the order of their ranks."""
     key = slow.key
     likeliest = causes(key, groups, predictions)
+    probably = [
+        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}" for group in likeliest
+    ]
+    if key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE:
+        probably.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")
     took = _latency(slow.took)
     assert took is not None  # a group is created with its first request
     return SlowReport(
@@ -139,41 +146,13 @@ def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: Vers
         took=took,
         max_keys=slow.keys if slow.keys >= 0 else None,
         max_bytes=slow.size if slow.size >= 0 else None,
-        probably=tuple(_probably(slow, likeliest)),
+        probably=tuple(probably),
         ranks=tuple(groups.index(group) + 1 for group in likeliest),
         example=slow.example,
     )
 
 
-def _probably(slow: SlowGroup, likeliest: Sequence[AuditGroup]) -> list[str]:
-    found = [
-        f"{group.key.client.agent} {group.key.shape.verb.upper()} {group.example}" for group in likeliest
-    ]
-    key = slow.key
-    if key.what == "range" and key.scope == "all" and key.limit == FILL_PAGE:
-        found.insert(0, "an apiserver that fills (or, from 1.34 on, checks) its watch cache")
-    return found
-
-
 _REMARKABLE = 4  # reading the revision is worth a remark from this part of the time on
-
-
-@dataclass(frozen=True, slots=True)
-class _Served:
-    """Slow requests by where they were served from. `fallback`: those of `etcd` that waited for the cache."""
-
-    cache: int = 0
-    etcd: int = 0
-    fallback: int = 0
-    unclear: int = 0
-    agree: int = 0
-
-    @property
-    def differ(self) -> int:
-        return self.cache + self.etcd - self.agree
-
-    def __add__(self, other: _Served) -> _Served:
-        return _Served(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
 
 
 def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Observed | None:
@@ -184,12 +163,37 @@ def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Obser
 
 def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> Observed | None:
     """Return what was observed of the slow requests of these groups; None without any."""
-    total, served = SlowRequests(), _Served()
+    total, served = SlowRequests(), Counter[str]()
     for group in groups:
         if group.slow is not None:
             total.merge(group.slow)
-            served += _served(group, predictions)
-    return _observed(total, served) if total.count else None
+            served.update(_served(group.slow.sources, predictions.of(group), predictions.versions[0]))
+    if not total.count:
+        return None
+    parts: dict[str, Any] = {part: getattr(total, part) / 1000 for part in PARTS}
+    rest = max(0.0, total.total / 1000 - sum(parts.values()))
+    parts["etcd_time"] = parts.pop("etcd")
+    parts |= {name: served[name] for name in ("cache", "etcd", "fallback", "unclear", "agree")}
+    differ = served["cache"] + served["etcd"] - served["agree"]
+    return Observed(slow=total.count, differ=differ, cause="", total=total.total / 1000, rest=rest, **parts)
+
+
+def _served(sources: dict[str, int], predicted: GroupPrediction, behaviour: Behaviour) -> dict[str, int]:
+    """Return the sources of slow requests, and how many are the predicted one."""
+    if predicted.elsewhere:
+        return {}
+    route, short = predicted.route(), sources["revision"]
+    cache, etcd, unclear = sources["cache"], sources["etcd"] + sources["fallback"], 0
+    if route == "cache" and predicted.plans[0].probe:
+        cache += short
+    elif route == "etcd" and behaviour.minor < 30:  # does not measure the decoding of objects from etcd
+        etcd += short
+    else:
+        unclear = short
+    agree = {"cache": cache, "etcd": etcd, EITHER: cache + etcd}.get(route, 0)
+    return {
+        "cache": cache, "etcd": etcd, "fallback": sources["fallback"], "unclear": unclear, "agree": agree,
+    }  # fmt: skip
 
 
 def observed_route(group: AuditGroup) -> str:
@@ -201,72 +205,24 @@ def observed_route(group: AuditGroup) -> str:
 
 def total_traced(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> TracedReport | None:
     """Return what traces describe the requests of these groups; None without any."""
-    total, agree, differ = TracedRequests(), 0, 0
+    of, agree, differ = TracedRequests(), 0, 0
     for group in groups:
-        if group.traced is not None:
-            total.merge(group.traced)
-            of_group = _agreeing(group, predictions)
-            agree, differ = agree + of_group[0], differ + of_group[1]
-    return _traced(total, (agree, differ)) if total.count else None
-
-
-def _agreeing(group: AuditGroup, predictions: VersionPredictions) -> tuple[int, int]:
-    """Return how many traced requests had the predicted route, and how many another one."""
-    if group.traced is None:
-        return 0, 0
-    predicted = predictions.of(group)
-    if predicted.elsewhere:
-        return 0, 0
-    told = {route: group.traced.of_route(route) for route in ("cache", "etcd")}
-    agree = sum(count for route, count in told.items() if route in predicted.routes())
-    return agree, sum(told.values()) - agree
-
-
-def _traced(of: TracedRequests, agreeing: tuple[int, int]) -> TracedReport:
+        if group.traced is None:
+            continue
+        of.merge(group.traced)
+        if not (predicted := predictions.of(group)).elsewhere:
+            told = {route: group.traced.of_route(route) for route in ("cache", "etcd")}
+            same = sum(count for route, count in told.items() if route in predicted.routes())
+            agree, differ = agree + same, differ + sum(told.values()) - same
+    if not of.count:
+        return None
+    cache, etcd, none, untold = map(of.of_route, ("cache", "etcd", "none", ""))
+    scanned, returned, body, probes = map(of.total, ("scanned", "returned", "body", "probes"))
+    stages = {stage: micros / 1000 for stage, micros in zip(STAGES, of.stages, strict=True) if micros}
     return TracedReport(
-        count=of.count,
-        cache=of.of_route("cache"),
-        etcd=of.of_route("etcd"),
-        none=of.of_route("none"),
-        untold=of.of_route(""),
-        fallback=of.fallback,
-        agree=agreeing[0],
-        differ=agreeing[1],
-        scanned=of.total("scanned"),
-        returned=of.total("returned"),
-        bytes=of.total("body"),
-        probes=of.total("probes") or 0,
-        stages={stage: micros / 1000 for stage, micros in zip(STAGES, of.stages, strict=True) if micros},
-    )
-
-
-def _served(group: AuditGroup, predictions: VersionPredictions) -> _Served:
-    """Return the sources of slow requests, and how many are the predicted one."""
-    predicted = predictions.of(group)
-    if group.slow is None or predicted.elsewhere:
-        return _Served()
-    sources = group.slow.sources
-    route, short = predicted.route(), sources["revision"]
-    cache, etcd, unclear = sources["cache"], sources["etcd"] + sources["fallback"], 0
-    if route == "cache" and predicted.plans[0].probe:
-        cache += short
-    elif (
-        route == "etcd" and predictions.versions[0].minor < 30
-    ):  # does not measure the decoding of objects from etcd
-        etcd += short
-    else:
-        unclear = short
-    agree = {"cache": cache, "etcd": etcd, EITHER: cache + etcd}.get(route, 0)
-    return _Served(cache, etcd, sources["fallback"], unclear, agree)
-
-
-def _observed(slow: SlowRequests, served: _Served) -> Observed:
-    parts = {part: getattr(slow, part) / 1000 for part in PARTS}
-    total, rest = slow.total / 1000, max(0.0, slow.total / 1000 - sum(parts.values()))
-    parts["etcd_time"] = parts.pop("etcd")
-    return Observed(
-        slow=slow.count, differ=served.differ, cause="", total=total, rest=rest, **parts, **asdict(served)
-    )
+        of.count, cache, etcd, none, untold, of.fallback, agree, differ, scanned, returned, body, probes or 0,
+        stages,
+    )  # fmt: skip
 
 
 def _cause(group: AuditGroup, served: Observed, predictions: VersionPredictions) -> str:
@@ -292,8 +248,7 @@ def _cache_instead(verb: str, resource_version: str, behaviour: Behaviour) -> st
     if verb == "list" and behaviour.enabled("EtcdRangeStream"):
         return (
             f"read from etcd after all: {behaviour.version} streams LISTs from etcd (RangeStream), and the "
-            f"apiserver's "
-            "measurement leaves streams out"
+            "apiserver's measurement leaves streams out"
         )
     if verb == "list" and resource_version == "unset":
         return (

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from ktui.audit.formats.log_record import OUTSIDE, LoggedRequest, SlowRequest, Spent
+from ktui.audit.formats.log_record import OUTSIDE, LoggedRequest, SlowRequest
 from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.periods import iso_time
 from ktui.audit.tally import TallyOptions
@@ -68,10 +69,10 @@ class RequestList(LogReader):
     def finish(self) -> None:
         """Give all requests that are kept, in the order of time."""
         self._take_traced(self._traces.finish(), self.files[-1], [])
-        rest = [_joined(sources) for sources in self._kept.values()]
-        self._kept.clear()
+        rest = map(_joined, self._kept.values())
         for listed in sorted(rest, key=lambda listed: listed.time):
             self._give(listed)
+        self._kept.clear()
 
     def _give(self, listed: ListedRequest) -> None:
         """Emit a request, unless all that is known of it is an Audit-ID and a route."""
@@ -129,53 +130,33 @@ def _fits(listed: ListedRequest, sources: dict[str, ListedRequest]) -> bool:
 
 
 def _of_log(request: LoggedRequest) -> ListedRequest:
-    event = request.verb.islower()
+    event, verb, spent = request.verb.islower(), request.verb.lower(), request.spent
     path, query = split_url(request.uri)
     info = parse_path(path)
-    verb = request.verb.lower()
     if not event and info.is_resource:
         verb = api_verb(request_verb(request.verb, info, query)) or verb
+    stages = {}
+    if spent is not None:  # what the apiserver annotated, under the names that traces have for it
+        stages = {"flow control": spent.queue, "etcd": spent.etcd, "encode": spent.encode,
+                  "send": spent.write, "other": spent.other}  # fmt: skip
     return ListedRequest(
-        audit_id=request.id,
-        time=_iso(request.at - max(0, request.took)),
-        verb=verb,
-        path=request.uri,
-        user=request.user,
-        user_agent=request.agent,
-        status=request.code if request.code >= 0 else None,
+        audit_id=request.id, time=_iso(request.at - max(0, request.took)), verb=verb, path=request.uri,
+        user=request.user, user_agent=request.agent, status=_known(request.code),
         ms=round(request.took / 1000, 3) if request.took >= 0 and request.done else None,
-        stages=_stages(request.spent) if request.spent is not None else {},
+        stages={name: micros / 1000 for name, micros in stages.items() if micros > 0},
         source=EVENT if event else HTTPLOG,
-    )
-
-
-def _stages(spent: Spent) -> dict[str, float]:
-    """Return what the apiserver annotated, under the names that traces have for it."""
-    parts = {
-        "flow control": spent.queue, "etcd": spent.etcd, "encode": spent.encode, "send": spent.write,
-        "other": spent.other,
-    }  # fmt: skip
-    return {name: micros / 1000 for name, micros in parts.items() if micros > 0}
+    )  # fmt: skip
 
 
 def of_trace(request: TracedRequest) -> ListedRequest:
-    spans = request.source == SPANS
+    same = ("audit_id", "verb", "path", "user_agent", "route", "fallback", "stages")
     return ListedRequest(
-        audit_id=request.audit_id,
-        time=_iso(request.at),
-        verb=request.verb,
-        path=request.path,
-        user_agent=request.user_agent,
-        status=_known(request.status),
-        route=request.route,
-        fallback=request.fallback,
-        scanned=_known(request.scanned),
-        returned=_known(request.returned),
-        bytes=_known(request.body),
+        time=_iso(request.at), status=_known(request.status), scanned=_known(request.scanned),
+        returned=_known(request.returned), bytes=_known(request.body),
         ms=round(request.took / 1000, 3) if request.took >= 0 else None,
-        stages=request.stages,
-        source=INCOMPLETE if spans and not request.complete else request.source,
-    )
+        source=INCOMPLETE if request.source == SPANS and not request.complete else request.source,
+        **{name: getattr(request, name) for name in same},
+    )  # fmt: skip
 
 
 def _known(number: int) -> int | None:
@@ -198,28 +179,17 @@ def _joined(sources: dict[str, ListedRequest]) -> ListedRequest:
         return logs[0]
     told = sorted(logs, key=lambda listed: _ORDER[listed.source] in (0, 1))  # traces first
     routed = next((listed for listed in told if listed.route), None)
+    found = {name: _first(logs, name) for name in ("verb", "user", "user_agent", "status")}
+    found |= {name: _first(told, name) for name in ("scanned", "returned", "bytes", "ms", "stages")}
     return ListedRequest(
-        audit_id=logs[0].audit_id,
-        time=min(listed.time for listed in logs),
-        verb=_first(logs, "verb"),
+        audit_id=logs[0].audit_id, time=min(listed.time for listed in logs),
         path=next((listed.path for listed in logs if "?" in listed.path), "") or _first(logs, "path"),
-        user=_first(logs, "user"),
-        user_agent=_first(logs, "user_agent"),
-        status=_number(logs, "status"),
-        route=routed.route if routed else "",
-        fallback=routed.fallback if routed else None,
-        scanned=_number(told, "scanned"),
-        returned=_number(told, "returned"),
-        bytes=_number(told, "bytes"),
-        ms=_number(told, "ms"),
-        stages=next((listed.stages for listed in told if listed.stages), {}),
-        source="+".join(listed.source for listed in logs),
-    )
+        route=routed.route if routed else "", fallback=routed.fallback if routed else None,
+        source="+".join(listed.source for listed in logs), **found,
+    )  # fmt: skip
 
 
-def _first(logs: list[ListedRequest], name: str) -> str:
-    return next((text for listed in logs if (text := getattr(listed, name))), "")
-
-
-def _number(logs: list[ListedRequest], name: str) -> int | None:
-    return next((value for listed in logs if (value := getattr(listed, name)) is not None), None)
+def _first(logs: list[ListedRequest], name: str) -> Any:
+    """Return the first value that a log tells; without any the last one, which says that none does."""
+    values = [getattr(listed, name) for listed in logs]
+    return next((value for value in values if value not in ("", None, {})), values[-1])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
-from ktui.audit.group import AuditGroup
 from ktui.audit.predictions import VersionPredictions
 from ktui.audit.report import Observed
 from ktui.audit.report_rows import total_observed
@@ -23,31 +23,27 @@ def versions_from(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
     A later minor has those of the gates that can still be set. Raises BehaviourError for `version`.
     """
     chosen = behaviour_of(version, gates)
-    return [chosen, *_others(gates, lambda minor: minor > chosen.minor)]
+    return [chosen, *_others(gates, range(chosen.minor + 1, NEWEST_MINOR + 1))]
 
 
 def versions_before(version: str, gates: Mapping[str, bool]) -> list[Behaviour]:
     """Return the behaviour of each earlier minor, oldest first, with the gates that it can set."""
-    chosen = behaviour_of(version)
-    return _others(gates, lambda minor: minor < chosen.minor)
+    return _others(gates, range(OLDEST_MINOR, behaviour_of(version).minor))
 
 
-def _others(gates: Mapping[str, bool], wanted: Callable[[int], bool]) -> list[Behaviour]:
-    versions = (f"1.{minor}" for minor in _MINORS if wanted(minor))
-    return [behaviour_of(known, settable(known, gates)) for known in versions]
+def _others(gates: Mapping[str, bool], minors: Iterable[int]) -> list[Behaviour]:
+    versions = [f"1.{minor}" for minor in minors]
+    return [behaviour_of(version, settable(version, gates)) for version in versions]
 
 
 def settable(version: str, gates: Mapping[str, bool]) -> dict[str, bool]:
     """Return the gates that can be set to these values in `version`."""
-    return {gate: on for gate, on in gates.items() if _can_set(version, gate, on)}
-
-
-def _can_set(version: str, gate: str, on: bool) -> bool:
-    try:
-        behaviour_of(version, {gate: on})
-    except BehaviourError:
-        return False
-    return True
+    found = {}
+    for gate, on in gates.items():
+        with suppress(BehaviourError):
+            behaviour_of(version, {gate: on})
+            found[gate] = on
+    return found
 
 
 GIVEN = "given"
@@ -56,7 +52,6 @@ OBSERVED = "the routes of slow requests"
 ASSUMED = "assumed"
 _ITSELF = re.compile(r"kube-apiserver/v1\.([0-9]{1,3})(?:\.|$)")
 _USERS = ("system:apiserver", "")  # httplog lines have no user
-_MINORS = range(OLDEST_MINOR, NEWEST_MINOR + 1)
 # One of each table of routes (docs/routing.md), the newest first.
 _TRIED = ("1.33", "1.30")
 
@@ -94,10 +89,20 @@ def version_of(
         return ServerVersion(given, others=() if minor in named else _texts(named))
     if named:
         most, *rest = sorted(named, key=lambda minor: (named[minor], minor), reverse=True)
-        known = min(max(most, _MINORS[0]), _MINORS[-1])
+        known = min(max(most, OLDEST_MINOR), NEWEST_MINOR)
         return ServerVersion(f"1.{known}", LOOPBACK, _texts([most] if known != most else rest))
-    observed = _by_routes(list(tally.groups), gates or {}, progress=progress)
-    return ServerVersion(observed, OBSERVED) if observed else ServerVersion(DEFAULT_VERSION, ASSUMED)
+    slow = [group for group in tally.groups if group.slow is not None]
+
+    def contradicts(version: str) -> bool | None:
+        """True if at least half of the measured requests have another route; None if none is measured."""
+        behaviour = behaviour_of(version, settable(version, gates or {}))
+        found = total_observed(slow, VersionPredictions([behaviour], {}, progress=progress))
+        return _contradicts(found) if found is not None else None
+
+    # The newest version that measured routes do not contradict, if they contradict the default.
+    if contradicts(DEFAULT_VERSION) and (fits := [each for each in _TRIED if contradicts(each) is False]):
+        return ServerVersion(fits[0], OBSERVED)
+    return ServerVersion(DEFAULT_VERSION, ASSUMED)
 
 
 def contradicted(observed: Observed | None, version: str) -> str:
@@ -129,25 +134,5 @@ def _named(tally: Tally) -> Counter[int]:
     return found
 
 
-def _texts(minors: Counter[int] | Sequence[int]) -> tuple[str, ...]:
+def _texts(minors: Iterable[int]) -> tuple[str, ...]:
     return tuple(f"1.{minor}" for minor in sorted(minors))
-
-
-def _by_routes(groups: Sequence[AuditGroup], gates: Mapping[str, bool], *, progress: bool) -> str:
-    """Return the newest version that measured routes do not contradict, if they contradict the default."""
-    groups = [group for group in groups if group.slow is not None]
-    default = _observed(groups, DEFAULT_VERSION, gates, progress)
-    if default is None or not _contradicts(default):
-        return ""
-    for version in _TRIED:
-        other = _observed(groups, version, gates, progress)
-        if other is not None and not _contradicts(other):
-            return version
-    return ""
-
-
-def _observed(
-    groups: Sequence[AuditGroup], version: str, gates: Mapping[str, bool], progress: bool
-) -> Observed | None:
-    behaviour = behaviour_of(version, settable(version, gates))
-    return total_observed(groups, VersionPredictions([behaviour], {}, progress=progress))

@@ -48,12 +48,14 @@ def read_all(logs: list[Log], tally: Tally, report: Progressed, processes: int |
         return
     length = max(_SMALLEST, min(_LARGEST, sum(log.size for log in logs) // (_EACH * processes)))
     tasks = [task for log in logs for task in _tasks(log, length)]
-    with _Pool(min(processes, len(tasks)), tally.options) as pool:
-        try:
-            pool.run(tasks, tally, report)
-        except Stopped:
-            pool.stop(tally)
-            raise
+    pool = _Pool(min(processes, len(tasks)), tally.options)
+    try:
+        pool.run(tasks, tally, report)
+    except Stopped:
+        pool.stop(tally)
+        raise
+    finally:
+        pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _tasks(log: Log, length: int) -> Iterator[Task]:
@@ -83,20 +85,14 @@ class _Pool:
 
     def __init__(self, processes: int, options: TallyOptions) -> None:
         context = multiprocessing.get_context("spawn")
-        self._most = processes + 1  # most submitted tasks: one more than can run, so that no process waits
+        most = processes + 1  # submitted tasks: one more than can run, so that no process waits
         self._stop = context.Value("b", 0)
-        self._taken = context.Array("q", self._most, lock=False)
+        self._taken = context.Array("q", most, lock=False)
         shared = (self._stop, self._taken, options)
-        self._executor = ProcessPoolExecutor(processes, context, _start_worker, shared)
+        self.executor = ProcessPoolExecutor(processes, context, _start_worker, shared)
         self._running: deque[tuple[Future[bytes], Task, int]] = deque()
-        self._free = list(range(self._most))
+        self._free = list(range(most))
         self._done = 0  # bytes
-
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=True)
 
     def run(self, tasks: list[Task], tally: Tally, report: Progressed) -> None:
         """Submit the tasks, and add their results in the order of the files."""
@@ -105,7 +101,7 @@ class _Pool:
                 self._finish(tally, report)
             place = self._free.pop()
             with _no_ctrl_c():
-                self._running.append((self._executor.submit(_read, task, place), task, place))
+                self._running.append((self.executor.submit(_read, task, place), task, place))
         while self._running:
             self._finish(tally, report)
 
@@ -138,29 +134,24 @@ def _no_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _Shared(NamedTuple):
-    stop: Any
-    taken: Any
-    options: TallyOptions
+_shared: tuple[Any, Any, TallyOptions]  # of a process of the pool: what stops it, the bytes taken by place
 
 
-_shared: _Shared
-
-
-def _start_worker(stop: Any, taken: Any, options: TallyOptions) -> None:
+def _start_worker(*shared: Any) -> None:
     global _shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()  # counting makes no cycles
-    _shared = _Shared(stop, taken, options)
+    _shared = shared
 
 
 def _read(task: Task, place: int) -> bytes:
     """Run in a process of the pool: read a task, and return the tally as a partial."""
-    tally = Tally(*_shared.options)
+    stop, taken_by_place, options = _shared
+    tally = Tally(*options)
 
     def report(name: str, taken: int) -> None:
-        _shared.taken[place] = taken
-        if _shared.stop.value:
+        taken_by_place[place] = taken
+        if stop.value:
             raise Stopped
 
     try:
@@ -181,7 +172,7 @@ def _read_range(task: Task, tally: Tally, report: Progressed) -> None:
         try:
             for block in blocks(BufferedStream(lines)):
                 tally.feed(block)
-                report(task.log.name, lines.taken)
+                report(task.log.name, lines.at - task.start)
         except BrokenStream as broken:
             current.problem = str(broken)
 
@@ -191,26 +182,23 @@ class _Range:
 
     def __init__(self, file: io.FileIO, start: int, end: int) -> None:
         self._file, self._end = file, end
-        self._at = start
-        self._start = start
         self._last = b"\n"
         self._over = False
         if start:
             file.seek(start - 1)
-            self._skip_line()
+            while chunk := file.read(1 << 16):  # up to the beginning of the next line
+                if (newline := chunk.find(b"\n")) >= 0:
+                    file.seek(file.tell() - len(chunk) + newline + 1)
+                    break
         elif (mark := file.read(3) or b"") != b"\xef\xbb\xbf":  # a byte order mark
             file.seek(file.tell() - len(mark))
-        self._at = file.tell()
-
-    @property
-    def taken(self) -> int:
-        return self._at - self._start
+        self.at = file.tell()
 
     def read1(self, size: int = -1, /) -> bytes:
         if self._over:
             return b""
-        if self._at < self._end:
-            chunk = self._file.read(min(size, self._end - self._at)) or b""
+        if self.at < self._end:
+            chunk = self._file.read(min(size, self._end - self.at)) or b""
             self._over = not chunk
             self._last = chunk[-1:]
         elif self._last == b"\n":
@@ -219,15 +207,8 @@ class _Range:
             chunk, newline, _ = (self._file.read(size) or b"").partition(b"\n")
             chunk += newline
             self._over = bool(newline) or not chunk
-        self._at += len(chunk)
+        self.at += len(chunk)
         return chunk
-
-    def _skip_line(self) -> None:
-        """Seek to the beginning of the next line."""
-        while chunk := self._file.read(1 << 16):
-            if (newline := chunk.find(b"\n")) >= 0:
-                self._file.seek(self._file.tell() - len(chunk) + newline + 1)
-                return
 
 
 _ANSWERS = "10s"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -132,20 +131,12 @@ _RUNTIME = re.compile(rb"\d{4}-\d\d-\d\dT\S+ std(?:out|err) [FP] ")
 _PREFIX = 512
 
 
-class RecordChoice(NamedTuple):
-    """What a reader returns: `writes` as well as reads; `traces` assembles the requests of traces."""
-
-    traces: TraceReader
-    writes: bool = False
-
-
-def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
+def line_reader(now: datetime, traces: TraceReader, *, writes: bool = False) -> Read:
     """Return a function that reads a record: its request, why it is not counted, or the records in it.
 
-    The function raises Malformed for an unknown format. `now` bounds the year of klog lines.
+    The function raises Malformed for an unknown format. `now` bounds the year of klog lines; `traces` gets
+    what traces say; with `writes` they are requests as reads are.
     """
-    choice = choice or RecordChoice(TraceReader())
-    traces, writes = choice
     start_of = auditlog.START.match
     read_event = auditlog.read
 
@@ -155,7 +146,7 @@ def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
             return read_event(line, start, writes=writes)
         first = line[:1]
         if first == b"{":
-            return _read_json(line, choice)
+            return _read_json(line, traces, writes)
         if line.startswith(wrappers.GZIPPED):
             return _read_subscription(line)
         if first == PROTOBUF:
@@ -164,12 +155,12 @@ def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
             return read(line[runtime.end() :])
         if httplog.MARK in line:
             return httplog.read(line, now, writes=writes)
-        if first == b"\0":
-            return read(_without_nuls(line))
+        if first == b"\0" and (rest := line.lstrip(b"\0")):  # its machine failed while writing
+            return read(rest)
         if TRACE in line and b'"' not in line[: line.find(TRACE)]:
             return traces.line(line)
         if prefixed := _after_prefix(line):
-            return _read_json(prefixed, choice)
+            return _read_json(prefixed, traces, writes)
         if first and first in b'["' and wrappers.may_contain_record(line):
             return _unwrap(decoded(wrappers.fields_of, b'{"":' + line + b"}", "valid JSON"), line)
         return _other(line)
@@ -177,7 +168,7 @@ def line_reader(now: datetime, choice: RecordChoice | None = None) -> Read:
     return read
 
 
-def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
+def _read_json(line: bytes, traces: TraceReader, writes: bool) -> Record | Wrapped:
     if line.startswith(b'{"level"') and (etcdlog.APPLY in line or etcdlog.STATS in line):
         return etcdlog.read(line)
     try:
@@ -186,13 +177,12 @@ def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
         if "truncated" in str(why) and b'"auditID"' in line[:4096]:
             raise Malformed(auditlog.CUT_OFF) from None
         raise
-    writes = choice.writes
     if "auditID" in fields:
         return auditlog.read(line, writes=writes)
     if clouds.is_gke_entry(fields):
         return clouds.read_gke(line, writes=writes)
     if has_spans(fields):
-        return choice.traces.spans(line, is_json=True)
+        return traces.spans(line, is_json=True)
     if wrappers.is_record(fields):
         http = bytes(fields["msg"]) == b'"HTTP"'
         return httplog.read_json(line, writes=writes) if http else etcdlog.read(line)
@@ -204,7 +194,7 @@ def _read_json(line: bytes, choice: RecordChoice) -> Record | Wrapped:
 def _read_subscription(line: bytes) -> Wrapped:
     """Read a bare line of base64, as a Lambda or Kinesis consumer logs it."""
     try:
-        records = wrappers.records_in_subscription(line)
+        records = list(wrappers.records_in_subscription(line.strip()))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         records = []
     if not records:
@@ -221,7 +211,7 @@ def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
     if not wrappers.may_contain_record(line):
         return none
     try:
-        records = wrappers.records_in(fields)
+        records = list(wrappers.records_in(fields))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Malformed("not valid JSON: an object inside it is damaged or nests too deeply") from None
     return Wrapped(wrappers.carrier(fields), records) if records else none
@@ -235,14 +225,6 @@ def _after_prefix(line: bytes) -> bytes:
     return line[at:]
 
 
-def _without_nuls(line: bytes) -> bytes:
-    """Strip the NUL bytes that a log has if its machine failed while writing. Raises Malformed."""
-    rest = line.lstrip(b"\0")
-    if not rest:
-        raise Malformed("NUL bytes")
-    return rest
-
-
 def _other(line: bytes) -> Skip:
     """Classify klog lines, blank lines, and the further lines of a klog text: stack traces, failed checks.
 
@@ -252,4 +234,5 @@ def _other(line: bytes) -> Skip:
         return BLANK
     if _KLOG.match(line) is not None or line.startswith((b"[+]", b"[-]")):
         return KLOG
-    raise Malformed("neither an audit Event, a klog line nor a JSON line of etcd")
+    what = "neither an audit Event, a klog line nor a JSON line of etcd"
+    raise Malformed(what if line.strip(b"\0") else "NUL bytes")

@@ -60,16 +60,10 @@ def carrier(fields: Fields) -> str:
     return next((name for field, name in _CARRIERS if field in fields), "wrapped in JSON")
 
 
-def is_event(fields: Fields) -> bool:
-    return "auditID" in fields and ("verb" in fields or "stage" in fields)
-
-
-def records_in(fields: Fields) -> list[bytes]:
-    """Return the records in an object that is not a record itself."""
-    return list(_in_fields(fields, _DEEPEST_OTLP if OTLP_LOGS in fields else DEEPEST))
-
-
-def _in_fields(fields: Fields, depth: int) -> Iterator[bytes]:
+def records_in(fields: Fields, depth: int | None = None) -> Iterator[bytes]:
+    """Yield the records in an object that is not a record itself."""
+    if depth is None:
+        depth = _DEEPEST_OTLP if OTLP_LOGS in fields else DEEPEST
     if depth:
         for value in fields.values():
             yield from _in_value(bytes(value), depth - 1)
@@ -93,13 +87,14 @@ def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
     elif clouds.is_aks_row(fields):
         yield clouds.aks_event(fields)
     else:
-        yield from _in_fields(fields, depth)
+        yield from records_in(fields, depth)
 
 
 def is_record(fields: Fields) -> bool:
     """True if an object is a record of a known format, not a wrapper."""
     message = bytes(fields["msg"]) if "msg" in fields else b""
-    return is_event(fields) or clouds.is_gke_entry(fields) or message in _MESSAGES
+    is_event = "auditID" in fields and ("verb" in fields or "stage" in fields)
+    return is_event or clouds.is_gke_entry(fields) or message in _MESSAGES
 
 
 _MESSAGES = (b'"HTTP"', b'"apply request took too long"', b'"request stats"')
@@ -110,7 +105,7 @@ def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
     if text.startswith(_EVENT):
         yield text
     elif text.startswith(GZIPPED):
-        yield from _in_subscription(text)
+        yield from records_in_subscription(text)
     elif text.startswith((b"{", b"[")):
         try:
             yield from _in_value(text, depth)
@@ -121,14 +116,9 @@ def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
         yield from (line for line in text.split(b"\n") if line)
 
 
-def records_in_subscription(line: bytes) -> list[bytes]:
-    """Return the records of a line of base64: a message of a CloudWatch Logs subscription. Raises
-    msgspec.DecodeError."""
-    return list(_in_subscription(line.strip()))
-
-
-def _in_subscription(text: bytes) -> Iterator[bytes]:
-    """Yield the records in a gzipped base64 message, as sent to Lambda and Kinesis."""
+def records_in_subscription(text: bytes) -> Iterator[bytes]:
+    """Yield the records in a gzipped base64 message of a CloudWatch Logs subscription, as sent to Lambda and
+    Kinesis. Raises msgspec.DecodeError."""
     try:
         unpacker = zlib.decompressobj(wbits=31)
         packed = base64.b64decode(text, validate=True)

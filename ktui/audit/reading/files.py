@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.audit.formats.log_record import BLANK
-from ktui.audit.reading.lake import LakeStream, in_lake
+from ktui.audit.reading.lake import in_lake, lake_lines
 from ktui.audit.reading.record_framing import records
-from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit, leaves, may_be_log
+from ktui.audit.reading.streams import BrokenStream, BufferedStream, Chunks, UnpackLimit, leaves, may_be_log
 
 if TYPE_CHECKING:
     from ktui.audit.log_reader import LogReader
@@ -97,7 +97,13 @@ def read_logs(logs: list[Log], tally: LogReader, report: Progressed) -> None:
 def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int:
     """Feed every record of one file; return `before` plus the bytes read of it."""
     if in_lake(log.name):
-        _read_lake(log, tally, before, report)
+        current = tally.open_file(log.name, log.argument)
+        try:
+            for block in records(BufferedStream(Chunks(lake_lines(log.name)))):
+                tally.feed(block)
+                report(log.name, before)
+        except BrokenStream as broken:
+            current.problem = str(broken)
         return before + log.size
     with log.open() as file:
         counting = _Counting(log, file, before, report)
@@ -128,16 +134,6 @@ def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int
             if not opened:
                 _problem(log, tally, opened, "an archive without a log in it")
     return counting.taken
-
-
-def _read_lake(log: Log, tally: LogReader, before: int, report: Progressed) -> None:
-    current = tally.open_file(log.name, log.argument)
-    try:
-        for block in records(BufferedStream(LakeStream(log.name))):
-            tally.feed(block)
-            report(log.name, before)
-    except BrokenStream as broken:
-        current.problem = str(broken)
 
 
 def _problem(log: Log, tally: LogReader, opened: bool, why: str) -> None:

@@ -39,18 +39,11 @@ def in_lake(name: str) -> bool:
     return _URL.match(name) is not None or _is_parquet(name)
 
 
-class LakeStream:
-    """The records of Parquet files, or the lines of files in a bucket, as a stream of bytes."""
+def lake_lines(name: str) -> Iterator[bytes]:
+    """Yield the records of Parquet files as JSON, or the lines of files in a bucket, many at a time.
 
-    def __init__(self, name: str) -> None:
-        self._rows = _lines(name)
-
-    def read1(self, size: int = -1, /) -> bytes:
-        return next(self._rows, b"")
-
-
-def _lines(name: str) -> Iterator[bytes]:
-    """Yield lines or JSON records. Raises BrokenStream with DuckDB's error, or with what to install."""
+    Raises BrokenStream with DuckDB's error, or with what to install.
+    """
     try:
         import duckdb  # start-up time, and an extra
     except ImportError:
@@ -63,15 +56,11 @@ def _lines(name: str) -> Iterator[bytes]:
             while rows := cursor.fetchmany(_ROWS):
                 yield "".join(f"{row[0]}\n" for row in rows if row[0]).encode(encoding, "replace") or b"\n"
     except duckdb.Error as error:
-        raise BrokenStream(_error_text(str(error), name)) from None
-
-
-def _error_text(error: str, name: str) -> str:
-    """Return an error of DuckDB in one sentence, with the file of a pattern."""
-    if "Maximum line size" in error:
-        found = _FILE.search(error)
-        return f"{found[1] if found else name} has a line of more than {_LONGEST >> 20} MiB, {_COPY}"
-    return f"DuckDB cannot read it: {error.partition(chr(10))[0][:300]}"
+        why = f"DuckDB cannot read it: {str(error).partition(chr(10))[0][:300]}"
+        if "Maximum line size" in str(error):
+            found = _FILE.search(str(error))  # of a pattern
+            why = f"{found[1] if found else name} has a line of more than {_LONGEST >> 20} MiB, {_COPY}"
+        raise BrokenStream(why) from None
 
 
 def _is_parquet(name: str) -> bool:
@@ -156,14 +145,11 @@ def _query(connection: DuckDBPyConnection, name: str) -> tuple[str, list[Any]]:
 
 def _events(known: dict[str, tuple[str, str]]) -> str:
     """Return the query for reads in Event columns. `known`: field and type by column."""
-    fields = ", ".join(f"'{event}': {_field(column, kind)}" for column, (event, kind) in known.items())
+    plain, iso = '"{}"', "strftime(\"{}\", '%Y-%m-%dT%H:%M:%S.%fZ')"
+    fields = ", ".join(
+        f"'{event}': {(iso if kind.startswith('TIMESTAMP') else plain).format(column)}"
+        for column, (event, kind) in known.items()
+    )
     verb = next(column for column, (event, _) in known.items() if event == "verb")
     wanted = f"\"{verb}\" IN ('get', 'list', 'watch')"
     return f"SELECT CAST(to_json({{{fields}}}) AS VARCHAR) FROM read_parquet(?) WHERE {wanted}"
-
-
-def _field(column: str, kind: str) -> str:
-    """Return the SQL for a column; a timestamp in ISO 8601."""
-    return (
-        f"strftime(\"{column}\", '%Y-%m-%dT%H:%M:%S.%fZ')" if kind.startswith("TIMESTAMP") else f'"{column}"'
-    )

@@ -9,6 +9,7 @@ import codecs
 import csv
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
@@ -21,6 +22,7 @@ from ktui.audit.reading.streams import (
     BrokenStream,
     BufferedStream,
     ByteStream,
+    Chunks,
     LongLine,
 )
 from ktui.traces.otlp_protobuf import is_protobuf, messages
@@ -88,17 +90,11 @@ def _line(head: bytes, rest: bytes) -> Iterator[Block]:
 
 def _each(found: list[bytes | LongLine]) -> Iterator[Block]:
     """Yield values in their order: lists of values, and LongLines."""
-    values: list[bytes] = []
-    for value in found:
-        if isinstance(value, LongLine):
-            if values:
-                yield values
-                values = []
-            yield value
-        else:
-            values.append(value)
-    if values:
-        yield values
+    for _, group in groupby(found, type):
+        values = list(group)
+        yield from (value for value in values if isinstance(value, LongLine))
+        if short := [value for value in values if isinstance(value, bytes)]:
+            yield short
 
 
 def documents(stream: ByteStream) -> Iterator[Block]:
@@ -332,19 +328,9 @@ def _utf8(source: BufferedStream) -> BufferedStream:
     """Return the stream without a byte order mark, and UTF-16 (PowerShell's files) as UTF-8."""
     head = source.head(3)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return BufferedStream(_FromUtf16(source))
+        decode = codecs.getincrementaldecoder("utf-16")("replace").decode
+        texts = (decode(chunk).encode("utf-8", "replace") for chunk in chunks(source))
+        return BufferedStream(Chunks(filter(None, texts)))
     if head.startswith(codecs.BOM_UTF8):
         source.read1(3)
     return source
-
-
-class _FromUtf16:
-    def __init__(self, source: BufferedStream) -> None:
-        self._source = source
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
-
-    def read1(self, size: int = -1, /) -> bytes:
-        while chunk := self._source.read1():
-            if text := self._decoder.decode(chunk):
-                return text.encode("utf-8", "replace")
-        return b""

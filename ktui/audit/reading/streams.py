@@ -15,12 +15,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
-    import zstandard
     from _typeshed import WriteableBuffer
-
 
 LONGEST = 1 << 20
 """Bytes of a record beyond which only its two ends are kept."""
@@ -50,6 +48,16 @@ class ByteStream(Protocol):
     """A stream of bytes. (`read` of a broken gzip stream would lose what is already unpacked.)"""
 
     def read1(self, size: int = -1, /) -> bytes: ...
+
+
+class Chunks:
+    """Chunks of bytes, none of them empty, as a stream; they may be longer than requested."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return next(self._chunks, b"")
 
 
 class UnpackLimit:
@@ -154,7 +162,7 @@ def unpacked(kind: str, stream: io.BufferedReader[Any]) -> ByteStream:
         return gzip.GzipFile(fileobj=stream, mode="rb")
     if kind == "bzip2":
         return bz2.BZ2File(stream)
-    return _Zstd(stream) if kind == "zstd" else _Xz(stream)
+    return Chunks(_unzstd(stream) if kind == "zstd" else _unxz(stream))
 
 
 _WINDOW = 1 << 27  # that of `zstd --long=27`, zstd's default limit
@@ -163,76 +171,55 @@ _ZSTD_STEP = 1 << 10
 _ZSTD_FULL = 1 << 18
 
 
-class _Zstd:
-    """Unpacks consecutive zstd frames. A stream that ends inside a frame raises EOFError."""
+def _unzstd(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
+    """Unpack consecutive zstd frames. Raises EOFError where the stream ends inside a frame."""
+    import zstandard  # start-up time
 
-    def __init__(self, stream: io.BufferedReader[Any]) -> None:
-        import zstandard  # start-up time
+    def fresh() -> zstandard.ZstdDecompressionObj:
+        return zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
 
-        self._zstd = zstandard
-        self._stream = stream
-        self._frame = self._fresh()
-        self._begun = False
-
-    def _fresh(self) -> zstandard.ZstdDecompressionObj:
-        return self._zstd.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
-
-    def read1(self, size: int = -1, /) -> bytes:
-        try:
-            return self._read()
-        except self._zstd.ZstdError as error:
-            raise OSError(str(error)) from None
-
-    def _read(self) -> bytes:
-        parts, total = [], 0
-        while total < _ZSTD_FULL:
-            packed = self._stream.read(_ZSTD_STEP)
-            if not packed:
-                if self._begun and not total:
-                    raise EOFError
+    frame, begun = fresh(), False
+    try:
+        while True:
+            parts, total = [], 0
+            while total < _ZSTD_FULL and (packed := stream.read(_ZSTD_STEP)):
+                while packed:
+                    frame = fresh() if frame.eof else frame
+                    parts.append(frame.decompress(packed))
+                    packed = frame.unused_data if frame.eof else b""
+                    total += len(parts[-1])
+                begun = not frame.eof
+            if not total:
                 break
-            while packed:
-                if self._frame.eof:
-                    self._frame = self._fresh()
-                parts.append(self._frame.decompress(packed))
-                packed = self._frame.unused_data if self._frame.eof else b""
-                total += len(parts[-1])
-            self._begun = not self._frame.eof
-        return b"".join(parts)
+            yield b"".join(parts)
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from None
+    if begun:
+        raise EOFError
 
 
 _MOST_MEMORY = 1 << 28
 
 
-class _Xz:
-    """Unpacks consecutive xz streams, each within a memory limit."""
-
-    def __init__(self, stream: io.BufferedReader[Any]) -> None:
-        self._stream = stream
-        self._unpacker = self._fresh()
-        self._begun = False
-
-    @staticmethod
-    def _fresh() -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(memlimit=_MOST_MEMORY)
-
-    def read1(self, size: int = -1, /) -> bytes:
-        while True:
-            packed = b""
-            if self._unpacker.eof:
-                packed = self._unpacker.unused_data.lstrip(b"\0") or self._stream.read1(1 << 16).lstrip(b"\0")
-                if not packed:
-                    return b""
-                self._unpacker, self._begun = self._fresh(), True
-            elif self._unpacker.needs_input:
-                packed = self._stream.read1(1 << 16)
-                if not packed:
-                    if self._begun:
-                        raise EOFError
-                    return b""
-                self._begun = True
-            if text := self._unpacker.decompress(packed, size if size > 0 else CHUNK):
-                return text
+def _unxz(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
+    """Unpack consecutive xz streams, each within a memory limit. Raises EOFError as `_unzstd` does."""
+    unpacker, begun = lzma.LZMADecompressor(memlimit=_MOST_MEMORY), False
+    while True:
+        packed = b""
+        if unpacker.eof:
+            packed = unpacker.unused_data.lstrip(b"\0") or stream.read1(1 << 16).lstrip(b"\0")
+            if not packed:
+                return
+            unpacker, begun = lzma.LZMADecompressor(memlimit=_MOST_MEMORY), True
+        elif unpacker.needs_input:
+            packed = stream.read1(1 << 16)
+            if not packed:
+                if begun:
+                    raise EOFError
+                return
+            begun = True
+        if text := unpacker.decompress(packed, CHUNK):
+            yield text
 
 
 _DEEPEST = 4
@@ -293,7 +280,10 @@ def _tar(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
 def _zip(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
     """Yield the members. The directory is at the end, so the archive is first copied to a temporary file."""
     with tempfile.TemporaryFile() as file:
-        _copy(stream, file)
+        while chunk := stream.read1(1 << 20):
+            if file.tell() + len(chunk) > _SPOOLED:
+                raise BrokenStream("a zip archive of more than 1 GiB: unpack it first")
+            file.write(chunk)
         try:
             with zipfile.ZipFile(file) as archive:
                 for number, member in enumerate(archive.infolist()):
@@ -304,15 +294,6 @@ def _zip(stream: io.BufferedReader[Any]) -> Iterator[tuple[str, ByteStream]]:
                         yield member.filename, cast("ByteStream", content)  # typed without read1
         except (zipfile.BadZipFile, RuntimeError) as error:  # damaged, encrypted, or an unknown method
             raise BrokenStream(f"the zip archive cannot be read ({error}): {_BEFORE}") from None
-
-
-def _copy(stream: io.BufferedReader, file: IO[bytes]) -> None:
-    size = 0
-    while chunk := stream.read1(1 << 20):
-        size += len(chunk)
-        if size > _SPOOLED:
-            raise BrokenStream("a zip archive of more than 1 GiB: unpack it first")
-        file.write(chunk)
 
 
 def _bound(number: int) -> None:

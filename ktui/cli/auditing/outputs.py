@@ -177,8 +177,8 @@ def _print(comparison: ReportChanges) -> None:
     changed = [change for change in comparison.changes if change.kind != "same"]
     same = len(comparison.changes) - len(changed)
     for title, rows in (
-        ("less time of the apiserver", [change for change in changed if _busy(change) < 0]),
-        ("more time of the apiserver", [change for change in reversed(changed) if _busy(change) >= 0]),
+        ("less time of the apiserver", [change for change in changed if change.busy < 0]),
+        ("more time of the apiserver", [change for change in reversed(changed) if change.busy >= 0]),
     ):
         if rows:
             console.print()
@@ -198,10 +198,6 @@ def _totals(totals: Totals) -> str:
         parts.append(f"{percent(totals.etcd_share)} of them from etcd")
     parts.append(f"{long_milliseconds(totals.busy)} of apiserver time a second")
     return ", ".join(parts)
-
-
-def _busy(change: Change) -> float:
-    return (change.after.busy if change.after else 0.0) - (change.before.busy if change.before else 0.0)
 
 
 def _table(changes: Sequence[Change]) -> Table:

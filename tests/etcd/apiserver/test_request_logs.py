@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ktui.audit.formats.log_record import LoggedRequest
-from ktui.audit.formats.record_reader import line_reader
+from ktui.audit.formats.record_reader import TraceReader, line_reader
 from ktui.audit.predictions import assume_ready
 from ktui.contract.events import RequestFinished, RequestStarted
 from ktui.etcd.client import EtcdClient
@@ -156,7 +156,7 @@ async def test_the_audit_predicts_the_routes_that_the_server_took(logged: Logged
         answer = await api.get(path, **{"Audit-ID": str(number)})
         took[str(number)] = answer.headers.get("x-ktui-route", "none")
     await logged.close()
-    read = line_reader(datetime.now(UTC) + timedelta(days=1))
+    read = line_reader(datetime.now(UTC) + timedelta(days=1), TraceReader())
     for name in ("audit.log", "http.log"):
         predicted = {}
         for line in logged.lines(name):
@@ -265,7 +265,7 @@ async def test_managed_fields_are_left_out_if_the_policy_says_so(
 ) -> None:
     events = await audited(client, prefix, tmp_path, omit=True)
     assert "managedFields" not in json.dumps(events)
-    read = line_reader(datetime.now(UTC) + timedelta(days=1))
+    read = line_reader(datetime.now(UTC) + timedelta(days=1), TraceReader())
     found = [read(line) for line in (tmp_path / "audit.log").read_bytes().splitlines()]
     uris = [each.uri for each in found if isinstance(each, LoggedRequest)]
     assert uris == [event["requestURI"] for event in events if event["verb"] in ("get", "list", "watch")]

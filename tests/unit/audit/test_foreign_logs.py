@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ktui.audit.build import Wish
 from ktui.audit.formats.log_record import LoggedRequest, Malformed, SlowRequest
-from ktui.audit.formats.record_reader import line_reader
+from ktui.audit.formats.record_reader import TraceReader, line_reader
 from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit, leaves
 from ktui.audit.tally import Tally
@@ -88,7 +88,7 @@ def mutated_line(draw: st.DrawFn) -> bytes:
 @given(mutated_line())
 def test_a_line_counts_or_is_malformed(line: bytes) -> None:
     try:
-        line_reader(NOW)(line)
+        line_reader(NOW, TraceReader())(line)
     except Malformed as error:
         assert len(str(error)) < 500
 

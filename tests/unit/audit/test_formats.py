@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from ktui.audit.formats import auditlog
 from ktui.audit.formats.log_record import BLANK, LoggedRequest, Malformed, Skip, SlowRequest
-from ktui.audit.formats.record_reader import line_reader
+from ktui.audit.formats.record_reader import TraceReader, line_reader
 
 from .logs import audit_event, etcd_line, httplog
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NEWEST = int(NOW.timestamp()) * 1_000_000
 YEAR = 360 * 86_400_000_000
-read = line_reader(NOW)
+read = line_reader(NOW, TraceReader())
 
 # What JSON and Go can both write: no half surrogate pairs.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
