@@ -10,13 +10,10 @@ from ktui.workloads.catalog import (
     defrag_stall,
     deployment_chain,
     fan_out,
-    helm,
     informers,
-    kubectl_users,
     kubelet_configmaps,
     leader_election,
-    paged_export,
-    polling_controller,
+    repeated,
     time_travel,
 )
 from ktui.workloads.load_profile import read_profile
@@ -24,13 +21,13 @@ from ktui.workloads.running.knobs import WorkloadError
 from ktui.workloads.running.workload import Workload
 
 PROFILES = (".yaml", ".yml", ".toml")
+_MODULES = (
+    agent_boot, kubelet_configmaps, informers, fan_out, deployment_chain, defrag_stall, time_travel,
+    leader_election,
+)  # fmt: skip
 WORKLOADS: dict[str, Workload] = {
-    module.WORKLOAD.name: module.WORKLOAD
-    for module in (
-        agent_boot, kubelet_configmaps, informers, fan_out, deployment_chain, defrag_stall, time_travel,
-        leader_election, polling_controller, kubectl_users, helm, paged_export,
-    )
-}  # fmt: skip
+    workload.name: workload for workload in (*(module.WORKLOAD for module in _MODULES), *repeated.WORKLOADS)
+}
 
 
 def find_workload(word: str) -> Workload:

@@ -161,14 +161,9 @@ class LoadReflector(ClientReflector):
     """
 
     def __init__(
-        self,
-        client: LoadClient,
-        collection: str,
-        selector: str = "",
-        label: str = "LIST",
-        *,
+        self, client: LoadClient, collection: str, selector: str = "", label: str = "LIST", *,
         watches: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         self.watches = watches
         self._client, self._collection, self._label = client, collection, label

@@ -18,7 +18,7 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import decode_json
 from ktui.kube.json_trees import Obj
 from ktui.workloads.behaviours.client_reflector import ObjectInformer
-from ktui.workloads.demo.pods import timestamp
+from ktui.workloads.demo.pods import owner, timestamp
 from ktui.workloads.running.users import LoadUser
 from ktui.workloads.running.workload import LoadContext
 
@@ -127,13 +127,9 @@ class Controller(ABC):
             await self.update(path, {**obj, "status": status}, what, cause)
 
     async def patch(
-        self,
-        path: str,
-        body: Obj,
-        what: str,
-        cause: str,
+        self, path: str, body: Obj, what: str, cause: str,
         content_type: str = "application/strategic-merge-patch+json",
-    ) -> Obj:
+    ) -> Obj:  # fmt: skip
         return await self._send("PATCH", path, body, what, cause, content_type)
 
     async def delete(self, path: str, options: Obj, what: str, cause: str) -> None:
@@ -151,16 +147,9 @@ class Controller(ABC):
         return decode_json(answer.body, dict)
 
     async def _send(
-        self,
-        method: str,
-        path: str,
-        body: Obj,
-        what: str,
-        cause: str,
-        content_type: str = "application/json",
-        *,
-        may_be_gone: bool = False,
-    ) -> Obj:
+        self, method: str, path: str, body: Obj, what: str, cause: str,
+        content_type: str = "application/json", *, may_be_gone: bool = False,
+    ) -> Obj:  # fmt: skip
         answer = await self.client.write(
             method, path, body, f"{self.COMPONENT}: {what}", content_type=content_type, cause=cause
         )
@@ -200,8 +189,6 @@ def owner_of(obj: Obj) -> Obj:
     return next((reference for reference in references if reference.get("controller")), {})
 
 
-def owned_by(owner: Obj, api_version: str, kind: str) -> list[Obj]:
-    """Return the ownerReferences of an object that a controller creates for `owner`."""
-    metadata = owner["metadata"]
-    reference = {"apiVersion": api_version, "kind": kind, "name": metadata["name"], "uid": metadata["uid"]}
-    return [{**reference, "controller": True, "blockOwnerDeletion": True}]
+def owned_by(obj: Obj, api_version: str, kind: str) -> list[Obj]:
+    """Return the ownerReferences of an object that a controller creates for `obj`."""
+    return owner(api_version, kind, obj["metadata"]["name"], obj["metadata"]["uid"])

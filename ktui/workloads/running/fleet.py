@@ -118,13 +118,9 @@ class Fleet:
                     yield chunk
 
     def _open(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        data: bytes | None,
+        self, method: str, path: str, headers: Mapping[str, str], data: bytes | None,
         timeout: aiohttp.ClientTimeout,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         connection = self.connection
         return self._session.request(
             method, URL(connection.url + path, encoded=True), headers=headers, data=data, timeout=timeout,
@@ -172,15 +168,9 @@ class LoadClient:
         )
 
     async def write(
-        self,
-        method: str,
-        path: str,
-        body: Any,
-        label: str = "",
-        *,
-        content_type: str = "application/json",
+        self, method: str, path: str, body: Any, label: str = "", *, content_type: str = "application/json",
         cause: str = "",
-    ) -> LoadAnswer:
+    ) -> LoadAnswer:  # fmt: skip
         """Send one write and return its answer; raise ClientError without an answer.
 
         `cause` is the resourceVersion to which the client reacts.
@@ -215,16 +205,9 @@ class LoadClient:
             await asyncio.sleep(after)
 
     async def _send(
-        self,
-        method: str,
-        path: str,
-        label: str,
-        headers: dict[str, str],
-        *,
-        body: Any = None,
-        keep: int = 0,
+        self, method: str, path: str, label: str, headers: dict[str, str], *, body: Any = None, keep: int = 0,
         cause: str = "",
-    ) -> LoadAnswer:
+    ) -> LoadAnswer:  # fmt: skip
         tag = self._tag(label)
         agent = f"{self._agent} {CAUSE}{cause}" if cause else self._agent
         headers |= {"User-Agent": tag.user_agent(agent), **self._headers}

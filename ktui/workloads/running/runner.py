@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -44,16 +44,10 @@ class Run:
     """One run of a workload at a server. Call `go` once; then `account` and `variants` have the results."""
 
     def __init__(
-        self,
-        workload: Workload,
-        variants: Sequence[Knobs],
-        client: ApiClient,
-        *,
-        real: bool,
-        faults: Sequence[TimedFault] = (),
-        revive: Revive | None = None,
+        self, workload: Workload, variants: Sequence[Knobs], client: ApiClient, *, real: bool,
+        faults: Sequence[TimedFault] = (), revive: Revive | None = None,
         replica: ServerConnection | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`faults` begin at their time in each slice of the run; `revive` restarts a killed server.
 
         `replica` is a second server over the same etcd.
@@ -89,7 +83,9 @@ class Run:
         """Run for at most `seconds`, with `beside` running until then; raise ClientError."""
         for kind in {*self.workload.faults, *(fault.kind for _, fault in self.faults)}:
             await self._check_fault(kind)
-        rules = await self._rules()
+        if not self.real:
+            self._following = await KtuiApi(self.client).rules()
+        rules = self._following  # to restore them at the end
         fleet = Fleet(self.client.connection, impersonates=not self.real)
         await self._prepare(fleet)
         telemetry = await self._follow_telemetry()
@@ -109,9 +105,8 @@ class Run:
                     await self.account.settled(last, SETTLE_SECONDS, MOST_SETTLE_SECONDS)
             await stop(telemetry, watcher)
             followed = self._following  # for the summary
-            if rules is not None:
-                with suppress(ClientError):
-                    await self._follow_rules(rules)
+            with suppress(ClientError):
+                await self._follow_rules(rules)
             self._following = followed
 
     async def _run_variants(self, seconds: float) -> None:
@@ -145,17 +140,19 @@ class Run:
             if self._injected:
                 with suppress(ClientError):
                     await KtuiApi(self.client).end_faults()
-            self._end_phase(variant, variant.context.phase)
+            self._end_phase(variant, counts=False)
 
     def stop(self) -> None:
         """End the run now; the summary covers the time until now."""
         self._stopping.set()
 
-    def _end_phase(self, variant: RunVariant, phase: str) -> None:
+    def _end_phase(self, variant: RunVariant, *, counts: bool) -> None:
+        """Add the time of the workload's phase; `counts`: the next one begins now."""
+        assert variant.context is not None
+        now, phase = time.monotonic(), variant.context.phase
         if self._phase_began is not None:
-            now = time.monotonic()
             variant.seconds[phase] = variant.seconds.get(phase, 0.0) + now - self._phase_began
-            self._phase_began = now
+        self._phase_began = now if counts else None
 
     async def _prepare(self, fleet: Fleet) -> None:
         cluster = await read_cluster(self.client, self.version)
@@ -163,24 +160,13 @@ class Run:
             context = LoadContext(
                 self.workload.name, self.id, variant.name, variant.knobs, cluster, fleet, self.account
             )
-            context.began = partial(self._began, variant, [context.phase])
-            context.stopped = partial(self._stopped, variant)
+            context.phase_ends = partial(self._end_phase, variant, counts=True)
+            context.stopped = partial(self._end_phase, variant, counts=False)
             context.replica = self._replica
             context.inject, context.follow_rules = self.inject, self._follow_rules
             context.memory["seconds"] = variant.seconds
             variant.context = context
             variant.knobs.changed = context.changed.set
-
-    def _began(self, variant: RunVariant, current: list[str], name: str) -> None:
-        """Begin a phase of the workload; `current` holds the one that ends."""
-        self._end_phase(variant, current[0])
-        self._phase_began = time.monotonic()
-        current[0] = name
-
-    def _stopped(self, variant: RunVariant) -> None:
-        assert variant.context is not None
-        self._end_phase(variant, variant.context.phase)
-        self._phase_began = None
 
     async def set(self, name: str, text: str) -> None:
         """Change a knob of the running variant, which begins a phase; raise WorkloadError or ClientError."""
@@ -245,19 +231,20 @@ class Run:
 
     async def inject(self, fault: Fault) -> None:
         """Begin a workload's own fault; the reason of a failure is added to the summary's remarks."""
-        await self._note_refusal(fault, self._inject_checked(fault.checked()))
-
-    async def _inject_checked(self, fault: Fault) -> None:
-        await self._check_fault(fault.kind)
-        await self._inject(fault)
+        fault = fault.checked()
+        with self._refusal_noted(fault):
+            await self._check_fault(fault.kind)
+            await self._inject(fault)
 
     async def _strike(self, at: float, fault: Fault) -> None:
         await asyncio.sleep(at)
-        await self._note_refusal(fault, self.fault(fault))
+        with self._refusal_noted(fault):
+            await self.fault(fault)
 
-    async def _note_refusal(self, fault: Fault, injecting: Awaitable[None]) -> None:
+    @contextmanager
+    def _refusal_noted(self, fault: Fault) -> Iterator[None]:
         try:
-            await injecting
+            yield
         except (WorkloadError, ClientError) as error:
             if (problem := f"the fault {fault} was not injected: {error}") not in self.problems:
                 self.problems.append(problem)
@@ -288,13 +275,6 @@ class Run:
         if task.done():
             task.result()
         return task
-
-    async def _rules(self) -> Rules | None:
-        """Return the server's present rules, to restore them at the end; None for a real kube-apiserver."""
-        if self.real:
-            return None
-        self._following = await KtuiApi(self.client).rules()
-        return self._following
 
     async def _set_version(self, variant: RunVariant) -> None:
         wanted = variant.knobs.text("version")

@@ -174,22 +174,18 @@ class LoadContext:
     late_actions: int = 0  # which took longer than the time until the next
     memory: dict[str, Any] = field(default_factory=dict)  # the workload's data for its tables
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    _phase: str = "run"
-    began: Callable[[str], None] = lambda _: None
+    phase: str = "run"
+    phase_ends: Callable[[], None] = lambda: None
     stopped: Callable[[], None] = lambda: None
     replica: Fleet | None = None  # connections to a second server over the same etcd
     inject: Callable[[Fault], Awaitable[None]] = field(default=_no_faults)
     follow_rules: Callable[[Rules], Awaitable[None]] = field(default=_no_rules)
 
-    @property
-    def phase(self) -> str:
-        return self._phase
-
     def begin(self, phase: str) -> None:
         """Begin a phase: requests from now on belong to it."""
-        if phase != self._phase:
-            self._phase = phase
-            self.began(phase)
+        if phase != self.phase:
+            self.phase_ends()
+            self.phase = phase
 
     def client(self, agent: str, user: LoadUser | None = None) -> LoadClient:
         """Return a new client; `agent` is the first part of its User-Agent, and determines its user."""
@@ -228,4 +224,4 @@ class LoadContext:
         return True
 
     def _tag(self, label: str) -> Tag:
-        return Tag(self.workload, self.run, self.variant, self._phase, label)
+        return Tag(self.workload, self.run, self.variant, self.phase, label)
