@@ -20,7 +20,7 @@ from ktui.client.connection import ClientError, ServerConnection
 from ktui.client.list_stream import ListBody
 from ktui.workloads.demo import cluster
 from ktui.workloads.demo.plan import DAEMONS, DemoPlan
-from ktui.workloads.demo.pods import Create
+from ktui.workloads.demo.pods import MERGE, Create
 
 # Longer than any write that is still answered.
 TIMEOUT_SECONDS = 120.0
@@ -55,7 +55,12 @@ class BlockingClient:
     def __init__(self, connection: ServerConnection, user_agent: str) -> None:
         self.connection = connection
         self._headers = {"User-Agent": user_agent, "Accept": "application/json", **connection.headers()}
-        self._http = _open(connection)
+        where = urlsplit(connection.url)
+        assert where.hostname is not None
+        place, trust = (where.hostname, where.port), connection.ssl_context()
+        self._http = http.client.HTTPConnection(*place, timeout=TIMEOUT_SECONDS)
+        if isinstance(trust, ssl.SSLContext):
+            self._http = http.client.HTTPSConnection(*place, timeout=TIMEOUT_SECONDS, context=trust)
 
     def __enter__(self) -> BlockingClient:
         return self
@@ -77,15 +82,6 @@ class BlockingClient:
                 not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLCertVerificationError)
             )
             raise self.connection.failed(error, connecting=connecting) from error
-
-
-def _open(connection: ServerConnection) -> http.client.HTTPConnection:
-    where = urlsplit(connection.url)
-    assert where.hostname is not None
-    trust = connection.ssl_context()
-    if isinstance(trust, ssl.SSLContext):
-        return http.client.HTTPSConnection(where.hostname, where.port, timeout=TIMEOUT_SECONDS, context=trust)
-    return http.client.HTTPConnection(where.hostname, where.port, timeout=TIMEOUT_SECONDS)
 
 
 USER_AGENT = "ktui-seed"
@@ -208,50 +204,37 @@ class _Work:
 def _drain(client: BlockingClient, work: _Work, copier: Copier | None) -> None:
     copies: list[Create] = []
     try:
-        while (item := work.take()) is not None:
-            if copier is None or not copier.has_example(item):
+        while (item := work.take()) is not None or copies:
+            if item is not None and (copier is None or not copier.has_example(item)):
                 _create(client, work, copier, item)
                 continue
-            copies.append(item)
-            if len(copies) == COPIES:
-                _copy(client, work, copier, copies)
+            copies += [] if item is None else [item]
+            if copier is not None and (item is None or len(copies) == COPIES):
+                rest = copier.store(copies)
+                for _ in range(len(copies) - len(rest)):
+                    work.done(existed=False)
+                for each in rest:
+                    _create(client, work, None, each)
                 copies = []
-        if copier is not None and copies:
-            _copy(client, work, copier, copies)
     except ClientError:
         work.stop()
         raise
 
 
-def _copy(client: BlockingClient, work: _Work, copier: Copier, items: Sequence[Create]) -> None:
-    rest = copier.store(items)
-    for _ in range(len(items) - len(rest)):
-        work.done(existed=False)
-    for item in rest:
-        _create(client, work, None, item)
-
-
 def _create(client: BlockingClient, work: _Work, copier: Copier | None, item: Create) -> None:
     """Create an object with its status, unless it exists."""
     created = client.write("POST", item.path, item.body)
+    path = item.object_path
     # An existing Service's cluster IP is in use, which is reported before its name.
-    if created.status == 409 or (created.status == 422 and _exists(client, item)):
+    if created.status == 409 or (created.status == 422 and client.write("PATCH", path, {}, MERGE).success):
         work.done(existed=True)
         return
-    _require_success(created, item)
-    if item.status is not None:
-        status = {"status": item.status}
-        response = client.write("PATCH", f"{item.object_path}/status", status, "application/merge-patch+json")
-        _require_success(response, item)
+    answers = [created]
+    if created.success and item.status is not None:
+        answers.append(client.write("PATCH", f"{path}/status", {"status": item.status}, MERGE))
+    for answer in answers:
+        if not answer.success:
+            raise ClientError(f"{path} was refused: {answer.status} {answer.message}")
     if copier is not None and item.alike:
         copier.learn(item, created.body)
     work.done(existed=False)
-
-
-def _exists(client: BlockingClient, item: Create) -> bool:
-    return client.write("PATCH", item.object_path, {}, "application/merge-patch+json").success
-
-
-def _require_success(response: Answer, item: Create) -> None:
-    if not response.success:
-        raise ClientError(f"{item.object_path} was refused: {response.status} {response.message}")

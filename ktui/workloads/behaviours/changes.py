@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterable
 
 from ktui.client.connection import ClientError
+from ktui.workloads.demo.pods import MERGE
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.workload import LoadContext
 
 CHANGED = "/api/v1/namespaces/default/configmaps"
 DELETE_SECONDS = 5.0
-MERGE_PATCH = "application/merge-patch+json"
 
 
 def changes_knob(rate: float) -> Knob:
@@ -36,9 +36,7 @@ async def keep_changing(context: LoadContext) -> None:
             if rate:
                 patch = {"data": {"at": str(time.time())}}
                 with contextlib.suppress(ClientError):
-                    await client.write(
-                        "PATCH", f"{CHANGED}/{name}", patch, "change", content_type=MERGE_PATCH
-                    )
+                    await client.write("PATCH", f"{CHANGED}/{name}", patch, "change", content_type=MERGE)
     finally:
         await delete_all(client, [name])
 
@@ -75,7 +73,7 @@ async def keep_living(context: LoadContext) -> None:
                 if step == 0:
                     await client.write("POST", CHANGED, body, "create")
                 elif step <= CHANGES:
-                    await client.write("PATCH", f"{CHANGED}/{name}", body, "change", content_type=MERGE_PATCH)
+                    await client.write("PATCH", f"{CHANGED}/{name}", body, "change", content_type=MERGE)
                 else:
                     await client.write("DELETE", f"{CHANGED}/{name}", None, "delete")
     finally:

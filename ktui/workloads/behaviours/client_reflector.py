@@ -51,14 +51,6 @@ class ReflectorBackoff:
         return pause * (1 + self.jitter())
 
 
-def keeps_its_place(error: ClientError) -> bool:
-    """Return whether a reflector sends the same WATCH again: after a 429, or if the connection failed.
-
-    After any other refusal it sends a LIST.
-    """
-    return not isinstance(error, WatchRefused) or error.status == REJECTED
-
-
 async def watch_lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
     """Yield the lines of a stream, each with its newline. A line longer than 16 MiB ends the iteration."""
     rest = b""
@@ -101,7 +93,8 @@ class ClientReflector(ABC):
                     return
                 await self.send_watch()
             except ClientError as error:
-                self.must_list |= not keeps_its_place(error)
+                # After a 429, or if the connection failed, it sends the same WATCH again.
+                self.must_list |= isinstance(error, WatchRefused) and error.status != REJECTED
                 pause = self.failed(error)
             except (DocumentError, KeyError, TypeError):  # the answer is not that of a Kubernetes API
                 self.must_list = True
@@ -126,27 +119,41 @@ class ClientReflector(ABC):
         """Watch until the server ends it."""
 
 
-class DemoInformer(ClientReflector):
-    """Keeps watching `collection` (a path, plus an encoded selector), and drops what it gets."""
+class CollectionReflector(ClientReflector):
+    """LISTs `collection` (a path) from the cache and WATCHes it; `selector` are encoded parameters."""
+
+    def __init__(self, collection: str, selector: str) -> None:
+        super().__init__()
+        self.collection = collection
+        selected = f"{selector}&" if selector else ""
+        self.list_path = f"{collection}?{selected}resourceVersion=0"
+        self._watch = f"{collection}?watch=true&allowWatchBookmarks=true&{selected}resourceVersion="
+
+    def watch_path(self, seconds: int) -> str:
+        return f"{self._watch}{self.version}&timeoutSeconds={seconds}"
+
+    def listed(self, status: int, version: str) -> None:
+        """Continue at the version of a LIST. Raises ClientError if it was refused."""
+        self.version = version
+        if status != 200 or not version.isdecimal():
+            raise ClientError(f"cannot list {self.collection}: HTTP {status}")
+        self.must_list = False
+
+
+class DemoInformer(CollectionReflector):
+    """Keeps watching a collection, and drops what it gets."""
 
     def __init__(self, client: ApiClient, collection: str, selector: str = "") -> None:
-        super().__init__()
-        self._client, self._collection = client, collection
-        self._extra = f"&{selector}" if selector else ""
+        super().__init__(collection, selector)
+        self._client = client
 
     async def send_list(self) -> None:
         body = ListBody(collection=True)
-        path = f"{self._collection}?resourceVersion=0{self._extra}"
-        fired = await self._client.send_timed(path, on_chunk=body.feed)
-        self.version = body.envelope().metadata.resource_version
-        if fired.status != 200 or not self.version.isdecimal():
-            raise ClientError(f"cannot list {self._collection}: HTTP {fired.status}")
-        self.must_list = False
+        fired = await self._client.send_timed(self.list_path, on_chunk=body.feed)
+        self.listed(fired.status, body.envelope().metadata.resource_version)
 
     async def send_watch(self) -> None:
-        since = f"resourceVersion={self.version}&timeoutSeconds={DEMO_WATCH_SECONDS}"
-        path = f"{self._collection}?watch=true&allowWatchBookmarks=true&{since}{self._extra}"
-        async for _ in self._client.watch(path):
+        async for _ in self._client.watch(self.watch_path(DEMO_WATCH_SECONDS)):
             pass  # a cache would apply it; here only the server's work matters
         self.must_list = True  # it knows no later version
 
@@ -154,59 +161,45 @@ class DemoInformer(ClientReflector):
         return max(super().failed(error), error.retry_after if isinstance(error, WatchRefused) else 0)
 
 
-class LoadReflector(ClientReflector):
-    """LISTs `collection` (a path) from the cache and WATCHes it, as a client of a run; drops what it gets.
-
-    `selector` are encoded parameters; `watches` False: the LIST is enough.
-    """
+class LoadReflector(CollectionReflector):
+    """The same as a client of a run; `watches` False: the LIST is enough."""
 
     def __init__(
-        self, client: LoadClient, collection: str, selector: str = "", label: str = "LIST", *,
-        watches: bool = True,
+        self, client: LoadClient, collection: str, selector: str = "", label: str = "LIST",
+        *, watches: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__()
+        super().__init__(collection, selector)
         self.watches = watches
-        self._client, self._collection, self._label = client, collection, label
-        self._selected = f"{selector}&" if selector else ""
+        self._client, self._label = client, label
 
     async def send_list(self) -> None:
-        path = f"{self._collection}?{self._selected}resourceVersion=0"
-        answer = await self._client.get(path, self._label, keep=True)
-        self.version = answer.metadata.resource_version
-        if not (answer.ok and self.version.isdecimal()):
-            raise ClientError(f"cannot list {self._collection}: HTTP {answer.status}")
-        self.must_list = False
+        answer = await self._client.get(self.list_path, self._label, keep=True)
+        self.listed(answer.status, answer.metadata.resource_version)
 
     async def send_watch(self) -> None:
-        since = f"resourceVersion={self.version}&timeoutSeconds={WATCH_SECONDS}"
-        query = f"watch=true&allowWatchBookmarks=true&{self._selected}{since}"
-        async for _ in self._client.watch(f"{self._collection}?{query}", "WATCH"):
+        async for _ in self._client.watch(self.watch_path(WATCH_SECONDS), "WATCH"):
             pass
         self.must_list = True  # it knows no later version
 
 
-class ObjectInformer(ClientReflector):
+class ObjectInformer(CollectionReflector):
     """Caches objects by name; `handlers` are called with (event type, object).
 
-    `collection` is a path, `selector` encoded parameters. Objects that are missing when everything is listed
-    again are DELETED with their last state.
+    Objects that are missing when everything is listed again are DELETED with their last state.
     """
 
     def __init__(self, client: LoadClient, collection: str, selector: str) -> None:
-        super().__init__()
+        super().__init__(collection, selector)
         self.objects: dict[str, Obj] = {}
         self.handlers: list[Handler] = []
         self.synced = asyncio.Event()
         self._client = client
-        self._collection = collection
-        self._selector = selector
+        self._plural = collection.rpartition("/")[2]
 
     async def send_list(self) -> None:
-        plural = self._collection.rpartition("/")[2]
-        path = f"{self._collection}?{self._selector}&resourceVersion=0"
-        answer = await self._client.read(path, f"LIST {plural}")
+        answer = await self._client.read(self.list_path, f"LIST {self._plural}")
         if not answer.ok:
-            raise ClientError(f"cannot list {self._collection}: HTTP {answer.status}")
+            raise ClientError(f"cannot list {self.collection}: HTTP {answer.status}")
         found = decode_json(answer.body, dict)
         now = {obj["metadata"]["name"]: obj for obj in found.get("items") or []}
         for name in [name for name in self.objects if name not in now]:
@@ -218,10 +211,7 @@ class ObjectInformer(ClientReflector):
         self.must_list = False
 
     async def send_watch(self) -> None:
-        plural = self._collection.rpartition("/")[2]
-        since = f"resourceVersion={self.version}&timeoutSeconds={WATCH_SECONDS}"
-        query = f"watch=true&allowWatchBookmarks=true&{since}"
-        pieces = self._client.watch(f"{self._collection}?{self._selector}&{query}", f"WATCH {plural}")
+        pieces = self._client.watch(self.watch_path(WATCH_SECONDS), f"WATCH {self._plural}")
         async for line in watch_lines(pieces):
             event = decode_json(line, dict)
             obj = event["object"]

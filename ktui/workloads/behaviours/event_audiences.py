@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import time
+import timeit
 from collections import Counter, deque
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -65,7 +67,7 @@ class _Delivery:
     at: float
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     labels: dict[tuple[str, str], str] = field(default_factory=dict)
-    lines: dict[str, bytes] = field(default_factory=dict)  # a line for each kind of encoding
+    lines: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -123,14 +125,13 @@ class EventAudiences:
             return
         self.delivered += 1
         version = seen.resource_version
-        found = self._deliveries.get(version)
-        if found is None:
-            found = self._deliveries[version] = _Delivery(time.monotonic())
-        key = group, event.type
+        if version not in self._deliveries:
+            self._deliveries[version] = _Delivery(time.monotonic())
+        found, key = self._deliveries[version], (group, event.type)
         found.counts[key] += 1
         if key not in found.labels:
             found.labels[key] = seen.labels.get(self._label, "")
-            found.lines[f"{group} {event.type}"] = line
+            found.lines[key] = line
         if event.type == "DELETED" and group == PLAIN and (write := self._deletes.pop(seen.name, None)):
             self._writes[version] = write
 
@@ -152,8 +153,7 @@ class EventAudiences:
         figures = self.steps.setdefault(write.step, StepFigures(write.change))
         figures.events += 1
         figures.audiences[recipients(write, seen.counts)] += 1
-        for kind, line in seen.lines.items():
-            group, _, type_ = kind.partition(" ")
+        for (group, type_), line in seen.lines.items():
             left = write.change == "MODIFIED" and type_ == "DELETED"
             figures.sizes["leaving" if left else "tables" if group == TABLE else "plain"] = len(line)
             if group == PLAIN:
@@ -212,12 +212,8 @@ def timed(line: bytes) -> tuple[float, float]:
     if not line:
         return 0.0, 0.0
     obj: Any = msgspec.json.decode(line)["object"]
-    spent = []
-    for action in (copy.deepcopy, msgspec.json.encode):
-        shortest = float("inf")
-        for _ in range(_TRIALS):
-            began = time.perf_counter()
-            action(obj)
-            shortest = min(shortest, time.perf_counter() - began)
-        spent.append(shortest)
-    return spent[0], spent[1]
+    copying, encoding = (
+        min(timeit.repeat(partial(action, obj), number=1, repeat=_TRIALS))
+        for action in (copy.deepcopy, msgspec.json.encode)
+    )
+    return copying, encoding

@@ -7,14 +7,14 @@ error, or no time left) is restarted under a restart policy, as a kubelet or a r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, long_bytes, milliseconds, times
 from ktui.kube.access_pattern import JSON, METADATA_ONLY, PROTOBUF
-from ktui.workloads.plans import NODE, SELECTORS, ClientPlan, PlanError, find_plan, without_selectors
+from ktui.workloads.plans import NODE, SELECTORS, PlanError, find_plan, without_selectors
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.fleet import LoadClient
@@ -84,23 +84,16 @@ def planned_requests(context: LoadContext) -> list[PlannedRequest]:
         plan = find_plan(knobs.text("plan"))
     except PlanError as error:
         raise WorkloadError(str(error)) from error
-    return list(_requests(plan, knobs.text("rv"), selectors=knobs.yes("selectors")))
-
-
-def _requests(plan: ClientPlan, rv: str, *, selectors: bool) -> Iterator[PlannedRequest]:
+    rv, found = knobs.text("rv"), []
     for place, planned in enumerate(plan.lists, 1):
-        path = planned.path if selectors else without_selectors(planned.path) or planned.path
+        path = planned.path if knobs.yes("selectors") else without_selectors(planned.path) or planned.path
         if rv != "plan":
-            path = with_version(path, rv)
-        yield PlannedRequest(f"{place} {plural(path)}", path, planned.client)
-
-
-def with_version(path: str, rv: str) -> str:
-    """Return the LIST with resourceVersion=0, or without a resourceVersion."""
-    plain, _, query = path.partition("?")
-    kept = [text for text in query.split("&") if text and not text.startswith("resourceVersion=")]
-    parameters = [*kept, "resourceVersion=0"] if rv == "0" else kept
-    return plain + (f"?{'&'.join(parameters)}" if parameters else "")
+            plain, _, query = path.partition("?")
+            kept = [text for text in query.split("&") if text and not text.startswith("resourceVersion=")]
+            kept += ["resourceVersion=0"] if rv == "0" else []
+            path = plain + (f"?{'&'.join(kept)}" if kept else "")
+        found.append(PlannedRequest(f"{place} {plural(path)}", path, planned.client))
+    return found
 
 
 def plural(path: str) -> str:
@@ -112,28 +105,22 @@ async def run(context: LoadContext) -> None:
     agent = agent_of(planned_requests(context))
     user = LoadUser(group="system:nodes") if agent == "kubelet" else user_of(agent)
     async with own_level(context, user):
-        await _boot_again(context)
-
-
-async def _boot_again(context: LoadContext) -> None:
-    context.begin("boot")
-    while True:
-        await boot_fleet(context)
-        again = context.knobs.number("restart_after")
-        if not again:
-            return
-        context.now = f"all agents run; they restart in {again:g} s"
-        await context.pause(again)
-        if context.phase == "boot":  # not after a change of a knob, which begins its own phase
-            context.begin("restart")
+        context.begin("boot")
+        while True:
+            await boot_fleet(context)
+            again = context.knobs.number("restart_after")
+            if not again:
+                return
+            context.now = f"all agents run; they restart in {again:g} s"
+            await context.pause(again)
+            if context.phase == "boot":  # not after a change of a knob, which begins its own phase
+                context.begin("restart")
 
 
 async def boot_fleet(context: LoadContext) -> None:
     requests = planned_requests(context)
-    agent = agent_of(requests)
-    context.found["booted"] = 0
-    agents = context.knobs.integer("agents")
-    context.found["agents"] = agents
+    agent, agents = agent_of(requests), context.knobs.integer("agents")
+    context.found |= {"booted": 0, "agents": agents}
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
         for number in range(agents):
@@ -157,9 +144,8 @@ async def _agent(
         context.count("failed_boots")
         await asyncio.sleep(restart_delay(context, attempt))
     context.count("booted")
-    context.now = (
-        f"{integer(int(context.found['booted']))} of {integer(int(context.found['agents']))} agents run"
-    )
+    booted, agents = (integer(int(context.found[name])) for name in ("booted", "agents"))
+    context.now = f"{booted} of {agents} agents run"
 
 
 def start_delay(context: LoadContext, number: int) -> float:
@@ -193,10 +179,8 @@ async def boots(
     try:
         async with asyncio.timeout(context.knobs.number("timeout")):
             for request in requests:
-                answer = await client.get_with_retries(
-                    request.path.replace(NODE, node), request.label, accept=accept
-                )
-                if not answer.ok:
+                path = request.path.replace(NODE, node)
+                if not (await client.get_with_retries(path, request.label, accept=accept)).ok:
                     return False
     except ClientError:
         return False
@@ -241,21 +225,17 @@ def caveats(context: LoadContext, account: Account) -> list[str]:
 
 def _measured(context: LoadContext, measured: Sequence[tuple[PlannedRequest, LoadFigures]]) -> FindingsTable:
     agents, nodes = context.knobs.integer("agents"), len(context.cluster.nodes)
-    rows = []
-    for request, figures in measured:
-        read, returned = per_request(figures)
-        rows.append(
-            (
-                short(request.path), "".join(sorted(figures.letters)), long_bytes(read),
-                long_bytes(returned), times(read / returned) if returned else "–",
-                long_bytes(read * agents),
-            )
-        )  # fmt: skip
-    sums = [sum(per_request(figures)[side] for _, figures in measured) for side in (0, 1)]
-    ratio = times(sums[0] / sums[1]) if sums[1] else "–"
-    rows.append(
-        ("all of them", "", long_bytes(sums[0]), long_bytes(sums[1]), ratio, long_bytes(sums[0] * agents))
-    )
+
+    def row(what: str, letters: str, read: float, returned: float) -> tuple[str, ...]:
+        factor = times(read / returned) if returned else "–"
+        return what, letters, long_bytes(read), long_bytes(returned), factor, long_bytes(read * agents)
+
+    rows = [
+        row(short(request.path), "".join(sorted(figures.letters)), *per_request(figures))
+        for request, figures in measured
+    ]
+    read, returned = (sum(per_request(figures)[side] for _, figures in measured) for side in (0, 1))
+    rows.append(row("all of them", "", read, returned))
     heads = ("LIST", "from", "read", "returned", "read/returned", f"read × {integer(agents)}")
     note = (
         "per agent, LISTs answered without error; read: bytes out of etcd, and stored bytes of the objects "
@@ -287,14 +267,8 @@ def _article(context: LoadContext, measured: Sequence[tuple[PlannedRequest, Load
 def _pair(read: float, returned: float | None, agents: int) -> tuple[str, ...]:
     if not returned:
         return long_bytes(read), "–", "–", long_bytes(read * agents), "–"
-    factor = times(read / returned)
-    return (
-        long_bytes(read),
-        long_bytes(returned),
-        factor,
-        long_bytes(read * agents),
-        long_bytes(returned * agents),
-    )
+    bytes_of_agents = (long_bytes(read * agents), long_bytes(returned * agents))
+    return long_bytes(read), long_bytes(returned), times(read / returned), *bytes_of_agents
 
 
 def per_request(figures: LoadFigures) -> tuple[float, float]:

@@ -26,11 +26,6 @@ EVERY_SECONDS = 0.5
 RESIDENT = "process_resident_memory_bytes"
 
 
-def resident_bytes(metrics: bytes) -> int:
-    """Return the bytes that a /metrics page reports, 0 if it does not."""
-    return next((int(sample.value) for sample in samples_of(metrics, RESIDENT)), 0)
-
-
 async def sample_memory(context: LoadContext, took: Callable[[int, int], None]) -> None:
     """Call `took` with the bytes of server and etcd twice a second; 0 for one that does not answer."""
     server = context.cluster.client
@@ -46,7 +41,8 @@ async def sample_memory(context: LoadContext, took: Callable[[int, int], None]) 
 async def _resident(client: ApiClient) -> int:
     with contextlib.suppress(ClientError, TimeoutError):
         async with asyncio.timeout(EVERY_SECONDS * 4):
-            return resident_bytes((await client.request("GET", "/metrics")).content)
+            page = (await client.request("GET", "/metrics")).content
+            return next((int(sample.value) for sample in samples_of(page, RESIDENT)), 0)
     return 0
 
 
@@ -138,7 +134,7 @@ async def _lists(context: LoadContext, path: str, over: asyncio.Event) -> None:
     try:
         while not over.is_set():
             if len(open_lists) < MOST_OPEN:
-                task = asyncio.create_task(_list(context, client, path))
+                task = asyncio.create_task(_list(client, path))
                 open_lists.add(task)
                 task.add_done_callback(open_lists.discard)
             else:
@@ -163,7 +159,7 @@ async def _recovered(context: LoadContext) -> None:
         await asyncio.sleep(1.0)
 
 
-async def _list(context: LoadContext, client: LoadClient, path: str) -> None:
+async def _list(client: LoadClient, path: str) -> None:
     with contextlib.suppress(ClientError):
         await client.get(path, "LIST pods")
 
@@ -174,18 +170,15 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
     for (variant, phase), figures in account.phases.items():
         if variant != context.variant or not figures.requests or " " not in phase:
             continue
-        server, etcd = peaks.get(phase, (0, 0))
-        lists = figures.verbs["LIST"]
+        routes = sorted(
+            (route, count) for (verb, route), count in figures.verb_routes.items() if verb == "LIST"
+        )
         rows.append(
             (
-                phase, integer(lists),
-                " ".join(
-                    f"{route} {integer(count)}"
-                    for (verb, route), count in sorted(figures.verb_routes.items())
-                    if verb == "LIST"
-                ),
-                integer(figures.rejected), milliseconds(figures.milliseconds(0.95)),
-                long_bytes(figures.spent.etcd_bytes), long_bytes(server), long_bytes(etcd),
+                phase, integer(figures.verbs["LIST"]),
+                " ".join(f"{route} {integer(count)}" for route, count in routes), integer(figures.rejected),
+                milliseconds(figures.milliseconds(0.95)), long_bytes(figures.spent.etcd_bytes),
+                *map(long_bytes, peaks.get(phase, (0, 0))),
             )
         )  # fmt: skip
     heads = ("pass", "LISTs", "from", "429", "p95 ms", "out of etcd", "server", "etcd")

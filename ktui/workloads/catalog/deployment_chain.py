@@ -26,12 +26,12 @@ from ktui.workloads.controllers.controller import (
 )
 from ktui.workloads.controllers.deployments import DeploymentController, ReplicaSetController
 from ktui.workloads.controllers.pod_controllers import GarbageCollector, NodeKubelet, Scheduler
+from ktui.workloads.demo.pods import MERGE
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
-MERGE = "application/merge-patch+json"
-APPLY = "application/apply-patch+yaml"
+APPLY, STRATEGIC = "application/apply-patch+yaml", "application/strategic-merge-patch+json"
 MOST_ROWS = 80  # rows of one trace; JSON has all
 QUIET_SECONDS = 0.5  # seconds after a command's goal is reached in which its effects still count
 
@@ -64,13 +64,20 @@ class Kubectl:
 
     async def commands(self) -> None:
         """Run each command once: apply, scale, a new image, a conflict, delete."""
-        replicas = self._context.knobs.integer("replicas")
-        await self._do("apply", self._apply(), self._rolled_out(replicas))
+        knobs, write, path = self._context.knobs, self._write, self._path
+        replicas = knobs.integer("replicas")
+        body = deployment(self._chain.name, replicas, knobs.text("surge"), knobs.text("unavailable"))
+        apply = write("PATCH", f"{path}?fieldManager=kubectl", body, "apply", APPLY)
+        await self._do("apply", apply, self._rolled_out(replicas))
         await self._do("scale", self._scale(2 * replicas), self._rolled_out(2 * replicas))
-        await self._do("set image", self._set_image(), self._rolled_out(2 * replicas))
-        if self._context.knobs.yes("conflict"):
+        template = {"spec": {"containers": [{"name": "main", "image": image(2)}]}}
+        new_image = write("PATCH", path, {"spec": {"template": template}}, "set image", STRATEGIC)
+        await self._do("set image", new_image, self._rolled_out(2 * replicas))
+        if knobs.yes("conflict"):
             await self._do("conflict", self._scale_in_conflict(replicas), self._rolled_out(replicas))
-        await self._do("delete", self._delete(), lambda: not self.pods.objects)
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        delete = write("DELETE", path, options, "delete", "application/json")
+        await self._do("delete", delete, lambda: not self.pods.objects)
 
     async def _do(self, name: str, command: Awaitable[None], reached: Callable[[], bool]) -> None:
         self._context.begin(name)
@@ -104,20 +111,8 @@ class Kubectl:
             raise ClientError(f"kubectl {label}: HTTP {answer.status}")
         self._written = int(decode_json(answer.body, dict)["metadata"].get("resourceVersion") or 0)
 
-    async def _apply(self) -> None:
-        knobs = self._context.knobs
-        body = deployment(
-            self._chain.name, knobs.integer("replicas"), knobs.text("surge"), knobs.text("unavailable")
-        )
-        await self._write("PATCH", f"{self._path}?fieldManager=kubectl", body, "apply", APPLY)
-
     async def _scale(self, replicas: int) -> None:
         await self._write("PATCH", f"{self._path}/scale", {"spec": {"replicas": replicas}}, "scale")
-
-    async def _set_image(self) -> None:
-        template = {"spec": {"containers": [{"name": "main", "image": image(2)}]}}
-        strategic = "application/strategic-merge-patch+json"
-        await self._write("PATCH", self._path, {"spec": {"template": template}}, "set image", strategic)
 
     async def _scale_in_conflict(self, replicas: int) -> None:
         """Scale, with a conflict: another client changes the object before a controller writes its status."""
@@ -126,16 +121,11 @@ class Kubectl:
             if path == f"{self._path}/status":
                 self._chain.before_update = no_interference
                 annotation = {"metadata": {"annotations": {"ktui/tuned": "yes"}}}
-                await self._rival.write(
-                    "PATCH", self._path, annotation, "another client: annotate", content_type=MERGE
-                )
+                what = "another client: annotate"
+                await self._rival.write("PATCH", self._path, annotation, what, content_type=MERGE)
 
         self._chain.before_update = interfere
         await self._scale(replicas)
-
-    async def _delete(self) -> None:
-        options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-        await self._write("DELETE", self._path, options, "delete", "application/json")
 
     async def clean_up(self) -> None:
         """Delete the remaining objects without a grace period."""
@@ -194,7 +184,13 @@ async def run(context: LoadContext) -> None:
             tasks = [group.create_task(worker.run()) for worker in workers]
             for informer in [*informers, *(found for each in controllers for found in each.informers)]:
                 await informer.synced.wait()
-            await _rounds(context, kubectl)
+            while True:
+                await kubectl.commands()
+                context.count("rounds")
+                if not (again := context.knobs.number("repeat_after")):
+                    break
+                context.now = f"all of it again in {again:g} s"
+                await context.pause(again)
             for task in tasks:
                 task.cancel()
     finally:
@@ -202,27 +198,14 @@ async def run(context: LoadContext) -> None:
         context.account.observers.remove(trace.take)
 
 
-async def _rounds(context: LoadContext, kubectl: Kubectl) -> None:
-    while True:
-        await kubectl.commands()
-        context.count("rounds")
-        again = context.knobs.number("repeat_after")
-        if not again:
-            return
-        context.now = f"all of it again in {again:g} s"
-        await context.pause(again)
-
-
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
     """Return the tables of what each command caused: the sums, then each step."""
     trace: CausalTrace | None = context.memory.get("trace")
-    if trace is None:
-        return []
-    trees = trace.forests("kubectl: ")
+    trees = trace.forests("kubectl: ") if trace is not None else {}
     if not trees:
         return []
-    took: dict[str, float] = context.memory.get("took", {})
-    return [_sums(trees, took), *(_steps(name, tree) for name, tree in reversed(trees.items()))]
+    steps = [_steps(name, tree) for name, tree in reversed(trees.items())]
+    return [_sums(trees, context.memory.get("took", {})), *steps]
 
 
 def _sums(trees: dict[str, list[tuple[int, TraceStep]]], took: dict[str, float]) -> FindingsTable:

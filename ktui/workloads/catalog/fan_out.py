@@ -10,8 +10,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, FanOut
@@ -26,6 +25,7 @@ from ktui.workloads.behaviours.event_audiences import (
     Written,
     work_by_version,
 )
+from ktui.workloads.demo.pods import MERGE
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient
 from ktui.workloads.running.knobs import Knob
@@ -49,8 +49,7 @@ KNOBS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LifeStep:
+class LifeStep(NamedTuple):
     """One change in an object's life; `selected` is whether it has the label afterwards."""
 
     name: str
@@ -117,10 +116,9 @@ async def _watch(context: LoadContext, seen: EventAudiences, group: str, version
     client = context.client(f"fan-out-{group}")
     selector = f"&labelSelector={LABEL}%3Din" if group == SELECTING else ""
     query = f"watch=true&resourceVersion={version}&timeoutSeconds={WATCH_SECONDS}{selector}"
+    accept = AS_TABLE if group == TABLE else ""
     while True:
-        pieces = client.watch(
-            f"{CONFIGMAPS}?{query}", f"WATCH {group}", accept=AS_TABLE if group == TABLE else ""
-        )
+        pieces = client.watch(f"{CONFIGMAPS}?{query}", f"WATCH {group}", accept=accept)
         try:
             async for line in watch_lines(pieces):
                 seen.received(group, line, _prefix(context))
@@ -143,9 +141,8 @@ async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> N
                 context.paced(time.monotonic() - began, 1 / context.knobs.number("changes"))
                 if answer.ok:
                     if step.verb != "DELETE":
-                        seen.written(
-                            Written(step.name, step.change, name, answer.metadata.resource_version, watchers)
-                        )
+                        version = answer.metadata.resource_version
+                        seen.written(Written(step.name, step.change, name, version, watchers))
                     context.count("changes")
                 seen.fold(SETTLED)
                 context.now = f"{integer(seen.delivered)} events delivered"
@@ -158,20 +155,14 @@ async def _write(context: LoadContext, seen: EventAudiences, watchers: int) -> N
 
 
 async def _change(context: LoadContext, client: LoadClient, name: str, step: LifeStep) -> LoadAnswer:
-    labels = {LABEL: "in" if step.selected else "out"}
     if step.verb == "DELETE":
         return await client.write("DELETE", f"{CONFIGMAPS}/{name}", None, "delete")
+    metadata = {"name": name, "labels": {LABEL: "in" if step.selected else "out"}}
     data = {"step": step.name, "data": "x" * context.knobs.integer("size")}
-    body = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "labels": labels},
-        "data": data,
-    }
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     if step.verb == "POST":
         return await client.write("POST", CONFIGMAPS, body, "create")
-    merge = "application/merge-patch+json"
-    return await client.write("PATCH", f"{CONFIGMAPS}/{name}", body, "change", content_type=merge)
+    return await client.write("PATCH", f"{CONFIGMAPS}/{name}", body, "change", content_type=MERGE)
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
@@ -227,9 +218,8 @@ def _saved(seen: EventAudiences) -> FindingsTable:
     )
     heads = ("deep copies saved", "per DELETED", "per other event", "in this run")
     note = "the article counts two changes as one: 1.20 stops writing the link, 1.24 therefore stops copying"
-    return FindingsTable(
-        "what removing selfLinks saved, by the article and by the code", heads, rows, (note,)
-    )
+    title = "what removing selfLinks saved, by the article and by the code"
+    return FindingsTable(title, heads, rows, (note,))
 
 
 def _received(seen: EventAudiences) -> FindingsTable:
@@ -240,9 +230,8 @@ def _received(seen: EventAudiences) -> FindingsTable:
         if figures is None:
             continue
         version, got = figures.last
-        rows.append(
-            (step.name, f"{step.change} {version}", _got(got, PLAIN), _got(got, SELECTING), _got(got, TABLE))
-        )
+        groups = (_got(got, group) for group in (PLAIN, SELECTING, TABLE))
+        rows.append((step.name, f"{step.change} {version}", *groups))
     heads = ("the object …", "in etcd", "without selector", "with selector", "as Table")
     notes = (
         "watchers × event (value of the label in the event's object)",

@@ -9,6 +9,7 @@ import asyncio
 import heapq
 from collections import defaultdict
 from collections.abc import Coroutine, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from ktui.client.connection import ClientError
@@ -80,22 +81,12 @@ class Kubelet:
                     await self._read(name, MOST_RECENT)
                 case "Watch":
                     tasks.start(self, name)
-                case _:
-                    await self._cached(context, name)
-
-    async def _cached(self, context: LoadContext, name: str) -> None:
-        """Read an object under its lock, as upstream does; dropped data has no lock."""
-        if self.store.minor <= 28:
-            await self._fetch(context, name)
-            return
-        async with self._fetching[name]:
-            await self._fetch(context, name)
-
-    async def _fetch(self, context: LoadContext, name: str) -> None:
-        now = simulated(context)
-        version = self.store.version_to_read(name, now)
-        if version is not None and await self._read(name, version):
-            self.store.fetched(name, now)
+                case _:  # under the object's lock, as upstream reads it; dropped data has no lock
+                    async with nullcontext() if self.store.minor <= 28 else self._fetching[name]:
+                        now = asyncio.get_running_loop().time() * context.knobs.number("speed")  # simulated
+                        version = self.store.version_to_read(name, now)
+                        if version is not None and await self._read(name, version):
+                            self.store.fetched(name, now)
 
     async def _read(self, name: str, version: str) -> bool:
         query = f"?resourceVersion={version}" if version else ""
@@ -104,10 +95,6 @@ class Kubelet:
         except ClientError:
             return False
         return answer.ok
-
-
-def simulated(context: LoadContext) -> float:
-    return asyncio.get_running_loop().time() * context.knobs.number("speed")
 
 
 class NodeTasks:
@@ -132,21 +119,19 @@ class NodeTasks:
         if len(self._tasks) >= MOST_WATCHES:
             self._context.count("watches_not_opened")
             return
-        task = self._group.create_task(self._reflect(name))
+        # LIST one object from the cache, then WATCH it; immutable objects are not watched.
+        collection, _, object_name = name.rpartition("/")
+        selector = f"fieldSelector=metadata.name%3D{object_name}"
+        watches = not self._context.knobs.yes("immutable")
+        client = self._context.client("kubelet/v1.29.0")
+        reflector = LoadReflector(client, collection, selector, "LIST one", watches=watches)
+        task = self._group.create_task(reflector.run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     def stop(self) -> None:
         for task in self._tasks:
             task.cancel()
-
-    async def _reflect(self, name: str) -> None:
-        """LIST one object from the cache, then WATCH it; immutable objects are not watched."""
-        collection, _, object_name = name.rpartition("/")
-        selector = f"fieldSelector=metadata.name%3D{object_name}"
-        watches = not self._context.knobs.yes("immutable")
-        client = self._context.client("kubelet/v1.29.0")
-        await LoadReflector(client, collection, selector, "LIST one", watches=watches).run()
 
 
 async def run(context: LoadContext) -> None:
@@ -199,15 +184,14 @@ def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> lis
     Kubelets of an earlier slice of a comparison keep their cached objects.
     """
     if context.memory.get("of") != fleet:
-        context.memory |= {"of": fleet, "kubelets": None}
-    kubelets: list[Kubelet] = context.memory["kubelets"] or [
-        Kubelet(context.client(f"kubelet/v1.{fleet.minor}.0"), ObjectStore(fleet.minor, fleet.ttl))
-        for _ in range(fleet.nodes)
-    ]
-    context.memory["kubelets"] = kubelets
+        context.memory["of"] = fleet
+        context.memory["kubelets"] = [
+            Kubelet(context.client(f"kubelet/v1.{fleet.minor}.0"), ObjectStore(fleet.minor, fleet.ttl))
+            for _ in range(fleet.nodes)
+        ]
     now = asyncio.get_running_loop().time()
     syncs: list[_Sync] = []
-    for node, kubelet in enumerate(kubelets):
+    for node, kubelet in enumerate(context.memory["kubelets"]):
         own = [maps[(node * fleet.objects + place) % len(maps)] for place in range(fleet.objects)]
         for pod in range(fleet.pods):
             names = tuple(own[(pod * fleet.references + r) % fleet.objects] for r in range(fleet.references))
@@ -247,11 +231,8 @@ def _start(context: LoadContext, due: _Sync, tasks: NodeTasks) -> None:
 
 
 async def _updates(
-    context: LoadContext,
-    pods: Sequence[_Sync],
-    fleet: KubeletFleet,
-    tasks: NodeTasks,
-) -> None:
+    context: LoadContext, pods: Sequence[_Sync], fleet: KubeletFleet, tasks: NodeTasks
+) -> None:  # fmt: skip
     """Run syncs for reasons other than the resync, at random times and a given rate."""
     per_second = fleet.updates * len(pods) * context.speed
     while per_second:
@@ -268,14 +249,10 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         if figures is None or not seconds:
             continue
         measured = gets(figures, seconds * context.speed)
+        manager = f"{fleet.strategy} {'≥' if fleet.minor > 28 else '≤'} 1.{fleet.minor}"
         for route, formula, found in zip(("etcd", "cache"), fleet.rates(), measured, strict=True):
             off = f"{(found - formula) / formula:+.1%}" if formula else "–"
-            rows.append(
-                (
-                    phase, f"{fleet.strategy} {'≥' if fleet.minor > 28 else '≤'} 1.{fleet.minor}", route,
-                    figure(formula), figure(found), off,
-                )
-            )  # fmt: skip
+            rows.append((phase, manager, route, figure(formula), figure(found), off))
     heads = ("phase", "manager", "GETs to", "formula/s", "measured/s", "off by")
     notes = (
         f"per simulated second; simulated time is {context.speed:g} times as fast as real time",

@@ -20,7 +20,7 @@ from ktui.supervision import Supervisor
 from ktui.workloads.behaviours.client_reflector import DemoInformer
 from ktui.workloads.demo.cluster import event, pod_facts
 from ktui.workloads.demo.plan import DemoPlan
-from ktui.workloads.demo.pods import pod_status, timestamp
+from ktui.workloads.demo.pods import MERGE, pod_status, timestamp
 from ktui.workloads.plans import ClientPlan, find_plan
 
 
@@ -70,9 +70,6 @@ def polls_of(plan: DemoPlan) -> Iterator[Poll]:
         "kubectl/v1.36.2", 17, f"/api/v1/namespaces/{team}/pods?labelSelector=tier%3Dbackend&limit=500"
     )
     yield Poll("kube-controller-manager/v1.36.2", 19, "/apis/apps/v1/replicasets?limit=500&resourceVersion=0")
-
-
-MERGE = "application/merge-patch+json"
 
 
 class Kubelets:

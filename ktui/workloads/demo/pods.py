@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
+MERGE = "application/merge-patch+json"
 
 
 @dataclass(frozen=True, slots=True)
