@@ -14,7 +14,7 @@ import httpx
 import msgspec
 
 from ktui import __version__
-from ktui.client.connection import ClientError, ServerConnection, WatchRefused, header_number, retry_after
+from ktui.client.connection import ClientError, ServerConnection, header_number, retry_after
 from ktui.client.list_stream import pieces
 from ktui.contract import paths
 from ktui.contract.events import AnyEvent
@@ -84,7 +84,7 @@ class RefusedError(ClientError):
         super().__init__(message)
         self.status = status
         self.content = content
-        self.retry_after = min(header_number(headers.get("retry-after", "")), 600)
+        self.retry_after = min(retry_after(headers), 600)  # seconds; 0 if not sent
 
 
 class ApiClient:
@@ -159,17 +159,21 @@ class ApiClient:
         Raises ClientError without one.
         """
         content = None if body is None else msgspec.json.encode(body)
-        typed = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
+        sent = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
+        sent |= headers or {}
+        whole = bytearray()
         with clear_errors(self.connection):
             async with (
                 asyncio.timeout(MOST_SECONDS),
-                self._http.stream(
-                    method, path, content=content, headers={**typed, **(headers or {})}
-                ) as response,
+                self._http.stream(method, path, content=content, headers=sent) as response,
             ):
-                whole = await self._whole(response, MOST_BYTES)
+                async for piece in _body(response):
+                    whole += piece
+                    if len(whole) > MOST_BYTES:
+                        more = f"more than {MOST_BYTES >> 20} MiB: the rest is not read"
+                        raise ClientError(f"{self.connection.url} answers with {more}")
         kept = [(name, text) for name, text in response.headers.raw if name.lower() not in _OF_THE_WIRE]
-        return httpx.Response(response.status_code, headers=kept, content=whole)
+        return httpx.Response(response.status_code, headers=kept, content=bytes(whole))
 
     async def send_timed(
         self,
@@ -255,13 +259,12 @@ class ApiClient:
                     received.ms = (time.perf_counter() - started) * 1000.0
 
     async def watch(self, path: str) -> AsyncIterator[bytes]:
-        """Yield the body of a WATCH in pieces, unbounded in time. Raises ClientError, WatchRefused."""
+        """Yield the body of a WATCH in pieces, unbounded in time. Raises ClientError, RefusedError."""
         with clear_errors(self.connection):
             timeout = httpx.Timeout(10.0, read=None)
             async with self._http.stream("GET", path, timeout=timeout) as response:
                 if response.status_code != 200:
-                    refused = await self._refused(response)
-                    raise WatchRefused(str(refused), refused.status, retry_after(response.headers))
+                    raise await self._refused(response)
                 async for piece in _body(response):
                     yield piece
 
@@ -271,19 +274,8 @@ class ApiClient:
         try:
             return decode_json(response.content, Any)
         except DocumentError as error:
-            raise ClientError(
-                f"the answer of {self.connection.url} to {path} is not valid: {error}"
-            ) from error
-
-    async def _whole(self, response: httpx.Response, most: int) -> bytes:
-        whole = bytearray()
-        async for piece in _body(response):
-            whole += piece
-            if len(whole) > most:
-                raise ClientError(
-                    f"{self.connection.url} answers with more than {most >> 20} MiB: the rest is not read"
-                )
-        return bytes(whole)
+            url = self.connection.url
+            raise ClientError(f"the answer of {url} to {path} is not valid: {error}") from error
 
     async def _refused(self, response: httpx.Response) -> RefusedError:
         content = b""

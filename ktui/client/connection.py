@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -26,15 +26,6 @@ def retry_after(headers: Mapping[str, str]) -> int:
 
 class ClientError(Exception):
     """The server cannot be used; the message is one sentence."""
-
-
-class WatchRefused(ClientError):
-    """The server answered a WATCH with an error; `retry_after` in seconds, 0 if not sent."""
-
-    def __init__(self, message: str, status: int, retry_after: int) -> None:
-        super().__init__(message)
-        self.status = status
-        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,30 +107,30 @@ def connection_from_url(url: str, token: str = "", ca_file: Path | None = None) 
     )
 
 
-def _tls_fault(error: BaseException | None) -> str:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, its cause, and so on."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _tls_fault(error: BaseException) -> str:
     """Return why the server's certificate is not trusted; "" if that is not the error."""
-    while error is not None:
-        # aiohttp's own error is of this type, too, but has no message.
-        if isinstance(error, ssl.SSLCertVerificationError) and hasattr(error, "verify_message"):
-            return error.verify_message
-        error = error.__cause__ or error.__context__
-    return ""
+    # aiohttp's own error is of this type, too, but has no message.
+    errors = (each for each in _causes(error) if isinstance(each, ssl.SSLCertVerificationError))
+    return next((each.verify_message for each in errors if hasattr(each, "verify_message")), "")
 
 
-def _tls_alert(error: BaseException | None) -> str:
+def _tls_alert(error: BaseException) -> str:
     """Return OpenSSL's reason for a failed TLS connection (`alert certificate required`); "" if none."""
-    while error is not None:
-        if isinstance(error, ssl.SSLError):
-            return (error.reason or str(error)).lower().replace("_", " ")
-        error = error.__cause__ or error.__context__
-    return ""
+    reasons = (each.reason or str(each) for each in _causes(error) if isinstance(each, ssl.SSLError))
+    return next(reasons, "").lower().replace("_", " ")
 
 
-def _connect_fault(error: BaseException | None) -> str:
+def _connect_fault(error: BaseException) -> str:
     """Return the system's error text for a failed connection, such as `connection refused`."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno is not None:
-            by_resolver = isinstance(error, socket.gaierror)  # which has its own error numbers
-            return (str(error.strerror) if by_resolver else os.strerror(error.errno)).lower()
-        error = error.__cause__ or error.__context__
+    for each in _causes(error):
+        if isinstance(each, OSError) and each.errno is not None:
+            by_resolver = isinstance(each, socket.gaierror)  # which has its own error numbers
+            return (str(each.strerror) if by_resolver else os.strerror(each.errno)).lower()
     return "connection refused"

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import msgspec
 
-from ktui.client.connection import ClientError, header_number
+from ktui.client.connection import ClientError, retry_after
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.list_stream import KEPT_BYTES, ListBody, ListEnvelope, ListMeta
 from ktui.core.lab.measured import Measured, joined_route
@@ -225,7 +225,13 @@ async def send_measured(client: ApiClient, request: ApiRequest, keep: Keep | Non
     measured = Measured(request.path)
     async for response, body in pages(client, request, keep):
         add_page(measured, response, body)
-        await _add_account(measured, response, server)
+        account = await server.finished_request(response.request_id) if response.request_id else None
+        if account is not None:
+            measured.add_account(account)
+            continue
+        measured.add_cost(response.cost)
+        if response.request_id and NO_ACCOUNT not in measured.remarks:
+            measured.remarks.append(NO_ACCOUNT)
     return measured
 
 
@@ -258,8 +264,7 @@ def add_page(measured: Measured, fired: TimedResponse, body: Body) -> None:
     measured.route = joined_route(measured.route, fired.route)
     if not measured.reason_id:
         measured.reason_id, measured.reason = fired.reason
-    after = fired.headers.get("retry-after", "")
-    measured.retry_after = max(0, header_number(after))
+    measured.retry_after = retry_after(fired.headers)
     measured.first_byte_ms = measured.first_byte_ms or fired.first_byte_ms
     measured.total_ms += fired.total_ms
     measured.body_bytes += fired.body_bytes
@@ -272,16 +277,6 @@ def add_page(measured: Measured, fired: TimedResponse, body: Body) -> None:
     measured.message = (envelope.message or f"HTTP {fired.status}") if fired.status >= 400 else ""
     if isinstance(body, InitialEvents) and fired.status == 200:
         measured.message = envelope.message or ("" if body.complete() else NO_END)
-
-
-async def _add_account(measured: Measured, fired: TimedResponse, server: KtuiApi) -> None:
-    account = await server.finished_request(fired.request_id) if fired.request_id else None
-    if account is not None:
-        measured.add_account(account)
-        return
-    measured.add_cost(fired.cost)
-    if fired.request_id and NO_ACCOUNT not in measured.remarks:
-        measured.remarks.append(NO_ACCOUNT)
 
 
 def next_page(path: str, token: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from ktui.client.connection import ClientError
@@ -40,6 +40,11 @@ class Total:
     processed: int | None
     received: int
 
+    def document(self) -> dict[str, Any]:
+        """Return the total as JSON, with its caveat."""
+        names = ("requests", "processed_bytes", "received_bytes")
+        return {"measured": False, **dict(zip(names, astuple(self), strict=True))}
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -68,13 +73,12 @@ class Row:
         return Total(measured.pages * many.agents, processed, round(received * many.agents))
 
     def document(self, many: Extrapolation | None) -> dict[str, Any]:
-        total = None if many is None else self.times(many)
         return {
             **self.runs.document(),
             "client": self.planned.client,
             "note": self.planned.note,
             "without_selector": None if self.without is None else self.without.document(),
-            "extrapolated": None if total is None else extrapolated(total),
+            "extrapolated": None if many is None else self.times(many).document(),
         }
 
 
@@ -100,22 +104,11 @@ class Bench:
             "plan": self.plan.name, "about": self.plan.about,
             "server": {"url": self.url, "kube_version": self.kube_version}, "node": self.node,
             "namespace": self.namespace, "lists": [row.document(many) for row in self.rows],
-            "extrapolated": None if many is None else self._extrapolated(many),
+            "extrapolated": None if many is None else {
+                "agents": many.agents, "nodes": many.nodes, "growth": round(many.growth, 3),
+                **total_of(self.rows, many).document(),
+            },
         }  # fmt: skip
-
-    def _extrapolated(self, many: Extrapolation) -> dict[str, Any]:
-        factors = {"agents": many.agents, "nodes": many.nodes, "growth": round(many.growth, 3)}
-        return {**factors, **extrapolated(total_of(self.rows, many))}
-
-
-def extrapolated(total: Total) -> dict[str, Any]:
-    """Return a total as JSON, with its caveat."""
-    return {
-        "measured": False,
-        "requests": total.requests,
-        "processed_bytes": total.processed,
-        "received_bytes": total.received,
-    }
 
 
 def total_of(rows: tuple[Row, ...], many: Extrapolation) -> Total:
@@ -174,7 +167,12 @@ async def run_bench(
                 twins[key] = await _with_retries(target, asked, repeat)
             twin = twins[key]
         rows.append(Row(planned, row, twin))
-    return tuple(sorted(rows, key=_burden, reverse=True))
+
+    def burden(row: Row) -> tuple[int, int, float]:
+        measured = row.measured
+        return measured.processed_bytes or 0, measured.body_bytes, measured.total_ms
+
+    return tuple(sorted(rows, key=burden, reverse=True))
 
 
 async def _with_retries(target: Target, request: ApiRequest, repeat: int) -> Runs:
@@ -185,11 +183,6 @@ async def _with_retries(target: Target, request: ApiRequest, repeat: int) -> Run
             return runs
         await asyncio.sleep(max(1, runs.measured.retry_after))
     return await run_often(target, request, repeat)
-
-
-def _burden(row: Row) -> tuple[int, int, float]:
-    measured = row.measured
-    return measured.processed_bytes or 0, measured.body_bytes, measured.total_ms
 
 
 async def _first(target: Target, plural: str, option: str) -> str:

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, WatchRefused
+from ktui.client.api import ApiClient, RefusedError
+from ktui.client.connection import ClientError
 from ktui.client.list_stream import ListBody
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.json_trees import Obj
@@ -94,7 +94,7 @@ class ClientReflector(ABC):
                 await self.send_watch()
             except ClientError as error:
                 # After a 429, or if the connection failed, it sends the same WATCH again.
-                self.must_list |= isinstance(error, WatchRefused) and error.status != REJECTED
+                self.must_list |= isinstance(error, RefusedError) and error.status != REJECTED
                 pause = self.failed(error)
             except (DocumentError, KeyError, TypeError):  # the answer is not that of a Kubernetes API
                 self.must_list = True
@@ -158,7 +158,7 @@ class DemoInformer(CollectionReflector):
         self.must_list = True  # it knows no later version
 
     def failed(self, error: ClientError) -> float:
-        return max(super().failed(error), error.retry_after if isinstance(error, WatchRefused) else 0)
+        return max(super().failed(error), error.retry_after if isinstance(error, RefusedError) else 0)
 
 
 class LoadReflector(CollectionReflector):

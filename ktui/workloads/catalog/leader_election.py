@@ -58,33 +58,30 @@ class Renewals:
 
 
 async def run(context: LoadContext) -> None:
-    async with own_level(context, STORM):
-        await _beside_storm(context)
-
-
-async def _beside_storm(context: LoadContext) -> None:
+    knobs = context.knobs
     by_phase: dict[str, Renewals] = context.memory.setdefault("renewals", {})
-    holders = [
-        asyncio.create_task(_hold(context, by_phase, number))
-        for number in range(context.knobs.integer("holders"))
-    ]
-    try:
-        context.begin("calm")
-        await asyncio.sleep(context.knobs.number("calm"))
-        context.begin(f"storm, {context.knobs.text('renewal_level')} level")
-        over = asyncio.Event()
-        storm = [asyncio.create_task(_storm(context, over)) for _ in range(context.knobs.integer("storm"))]
+    async with own_level(context, STORM):
+        holders = [
+            asyncio.create_task(_hold(context, by_phase, number))
+            for number in range(knobs.integer("holders"))
+        ]
         try:
-            await asyncio.sleep(context.knobs.number("storm_lasts"))
+            context.begin("calm")
+            await asyncio.sleep(knobs.number("calm"))
+            context.begin(f"storm, {knobs.text('renewal_level')} level")
+            over = asyncio.Event()
+            storm = [asyncio.create_task(_storm(context, over)) for _ in range(knobs.integer("storm"))]
+            try:
+                await asyncio.sleep(knobs.number("storm_lasts"))
+            finally:
+                over.set()
+                await context.drain(storm)  # a LIST that is given up in its queue would count as a 429
+            context.begin("after")
+            await asyncio.sleep(knobs.number("calm"))
         finally:
-            over.set()
-            await context.drain(storm)  # a LIST that is given up in its queue would count as a 429
-        context.begin("after")
-        await asyncio.sleep(context.knobs.number("calm"))
-    finally:
-        for holder in holders:
-            holder.cancel()
-        await asyncio.gather(*holders, return_exceptions=True)
+            for holder in holders:
+                holder.cancel()
+            await asyncio.gather(*holders, return_exceptions=True)
 
 
 async def _storm(context: LoadContext, over: asyncio.Event) -> None:
@@ -112,12 +109,10 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
             done = await _renewed(client, name)
             took = time.monotonic() - began
             counts.times.add(round(took * 1_000_000))
-            if done:
-                counts.done += 1
-                counts.late += took > RETRY_PERIOD
-                renewed = time.monotonic()
-            else:
-                counts.missed += 1
+            counts.done += done
+            counts.late += done and took > RETRY_PERIOD
+            counts.missed += not done
+            renewed = time.monotonic() if done else renewed
             if time.monotonic() - renewed > RENEW_DEADLINE:
                 counts.lost += 1
                 context.count("leaders_lost")

@@ -16,7 +16,8 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from ktui.client.connection import ClientError, ServerConnection, WatchRefused, retry_after
+from ktui.client.api import RefusedError
+from ktui.client.connection import ClientError, ServerConnection, retry_after
 from ktui.client.list_stream import ListBody, ListMeta
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import REJECTED
@@ -113,7 +114,7 @@ class Fleet:
             async with self._open("GET", path, headers, None, UNBOUNDED) as response:
                 if response.status != 200:
                     refusal = f"the watch is refused: HTTP {response.status}"
-                    raise WatchRefused(refusal, response.status, retry_after(response.headers))
+                    raise RefusedError(refusal, response.status, response.headers, b"")
                 async for chunk in response.content.iter_any():
                     yield chunk
 
@@ -193,7 +194,7 @@ class LoadClient:
                     begun = True
                     yield piece
                 return
-            except WatchRefused as refusal:
+            except RefusedError as refusal:
                 begun = True
                 if not left or not refusal.retry_after:
                     raise

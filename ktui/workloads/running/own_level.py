@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, milliseconds
 from ktui.workloads.running.account import Account
@@ -41,62 +42,46 @@ async def own_level(context: LoadContext, user: LoadUser) -> AsyncIterator[None]
     if not context.fleet.impersonates:
         raise WorkloadError("seat_shares: flow control is changed only at a server of ktui; leave it out")
     name = f"workload-{context.run}{context.variant.lower()}"
+    client = context.cluster.client
     try:
-        await _create(context, LEVELS, _level(name, shares))
-        await _create(context, SCHEMAS, _schema(name, user))
-        await _in_force(context, name)
+        for collection, spec in ((LEVELS, _level(shares)), (SCHEMAS, _schema(name, user))):
+            answer = await client.request("POST", collection, {"metadata": {"name": name}, "spec": spec})
+            if (status := answer.status_code) != 201:
+                raise WorkloadError(f"shares: the server refused POST {collection} with HTTP {status}")
+        await _in_force(client, name)
         await context.account.know_level(name, REPORTED_SECONDS)
         yield
     finally:
         for collection in (SCHEMAS, LEVELS):
             with suppress(ClientError):
-                await context.cluster.client.request("DELETE", f"{collection}/{name}")
+                await client.request("DELETE", f"{collection}/{name}")
 
 
-async def _create(context: LoadContext, collection: str, body: dict[str, Any]) -> None:
-    answer = await context.cluster.client.request("POST", collection, body)
-    if answer.status_code != 201:
-        raise WorkloadError(f"shares: the server refused POST {collection} with HTTP {answer.status_code}")
-
-
-async def _in_force(context: LoadContext, name: str) -> None:
+async def _in_force(client: ApiClient, name: str) -> None:
     """Wait until the server applies a FlowSchema, to which it then gives its condition."""
     for _ in range(TRIES):
-        answer = await context.cluster.client.request("GET", f"{SCHEMAS}/{name}")
-        if b'"Dangling"' in answer.content:
+        if b'"Dangling"' in (await client.request("GET", f"{SCHEMAS}/{name}")).content:
             return
         await asyncio.sleep(AGAIN_SECONDS)
     raise WorkloadError("shares: the server does not follow the FlowSchema that was created")
 
 
-def _level(name: str, shares: int) -> dict[str, Any]:
-    limited = {
-        "nominalConcurrencyShares": shares,
-        "lendablePercent": 0,
-        "borrowingLimitPercent": 0,
-        "limitResponse": {"type": "Queue", "queuing": QUEUING},
-    }
-    return {"metadata": {"name": name}, "spec": {"type": "Limited", "limited": limited}}
+def _level(shares: int) -> dict[str, Any]:
+    queue = {"type": "Queue", "queuing": QUEUING}
+    limited = {"nominalConcurrencyShares": shares, "lendablePercent": 0, "borrowingLimitPercent": 0}
+    return {"type": "Limited", "limited": {**limited, "limitResponse": queue}}
 
 
 def _schema(name: str, user: LoadUser) -> dict[str, Any]:
     subject = {"kind": "Group", "group": {"name": user.group}}
     if user.name:
         subject = {"kind": "User", "user": {"name": user.name}}
-    every = {
-        "verbs": ["*"],
-        "apiGroups": ["*"],
-        "resources": ["*"],
-        "namespaces": ["*"],
-        "clusterScope": True,
-    }
-    spec = {
-        "priorityLevelConfiguration": {"name": name},
-        "matchingPrecedence": PRECEDENCE,
-        "distinguisherMethod": {"type": "ByUser"},
-        "rules": [{"subjects": [subject], "resourceRules": [every]}],
-    }
-    return {"metadata": {"name": name}, "spec": spec}
+    every = {name: ["*"] for name in ("verbs", "apiGroups", "resources", "namespaces")}
+    rule = {"subjects": [subject], "resourceRules": [{**every, "clusterScope": True}]}
+    return {
+        "priorityLevelConfiguration": {"name": name}, "matchingPrecedence": PRECEDENCE,
+        "distinguisherMethod": {"type": "ByUser"}, "rules": [rule],
+    }  # fmt: skip
 
 
 def levels_table(context: LoadContext, account: Account) -> FindingsTable:

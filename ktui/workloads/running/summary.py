@@ -77,11 +77,9 @@ def live_second(run: Run, at: float) -> LiveSecond:
     marker = " ".join(run.markers)
     run.markers.clear()
     figures = run.account.take_live()
-    errors = figures.rejected + figures.failed
-    routes = dict(figures.letters)
-    if errors:
+    routes, context = dict(figures.letters), run.current.context
+    if errors := figures.rejected + figures.failed:
         routes["!"] = errors
-    context = run.current.context
     return LiveSecond(
         at=at, phase=context.phase if context else "", variant=run.current.name,
         now=context.now if context else "", speed=context.speed if context else 1.0, routes=routes,
@@ -156,45 +154,36 @@ def summary_of(run: Run) -> dict[str, Any]:
 
 
 def _variant(run: Run, variant: RunVariant) -> dict[str, Any]:
+    def over(figures: LoadFigures, seconds: float) -> dict[str, Any]:
+        return {"seconds": round(seconds, 3), **figures.document(seconds)}
+
     total, phases = LoadFigures(), []
     for (name, phase), figures in run.account.phases.items():
         if name == variant.name:
             total.merge(figures)
-            phases.append({"phase": phase, **_over(figures, variant.seconds.get(phase, 0.0))})
+            phases.append({"phase": phase, **over(figures, variant.seconds.get(phase, 0.0))})
     context = variant.context
     tables = [] if context is None else run.workload.tables(context, run.account)
-    document = _over(total, sum(variant.seconds.values()))
+    document = over(total, sum(variant.seconds.values()))
     for level, held in document["levels"].items():
         held["nominal_seats"] = None if level == EXEMPT else run.account.nominal_seats.get(level)
     return {
-        "variant": variant.name,
-        "knobs": variant.knobs.values(),
-        "total": document,
-        "phases": phases,
+        "variant": variant.name, "knobs": variant.knobs.values(), "total": document, "phases": phases,
         "found": {} if context is None else dict(context.found),
         "speed": 1.0 if context is None else context.speed,
         "tables": [table.document() for table in tables],
-    }
-
-
-def _over(figures: LoadFigures, seconds: float) -> dict[str, Any]:
-    return {"seconds": round(seconds, 3), **figures.document(seconds)}
+    }  # fmt: skip
 
 
 def remarks(run: Run) -> list[str]:
-    found = list(run.problems)
-    account = run.account
-    if run.real:
-        found.append("a real kube-apiserver does not report the cost of each request: see its /metrics")
-    if account.dropped:
-        found.append(f"{account.dropped:,} telemetry events were dropped: the figures are too low")
-    if account.missing:
-        found.append(f"{account.missing:,} requests are not accounted for: their cost is missing")
-    if account.others.requests:
-        found.append(
-            f"other clients sent {account.others.requests:,} requests meanwhile (not in the figures)"
-        )
-    return found
+    account, others = run.account, run.account.others.requests
+    found = (
+        (run.real, "a real kube-apiserver does not report the cost of each request: see its /metrics"),
+        (account.dropped, f"{account.dropped:,} telemetry events were dropped: the figures are too low"),
+        (account.missing, f"{account.missing:,} requests are not accounted for: their cost is missing"),
+        (others, f"other clients sent {others:,} requests meanwhile (not in the figures)"),
+    )
+    return [*run.problems, *(text for holds, text in found if holds)]
 
 
 def caveats(run: Run) -> list[str]:
