@@ -28,7 +28,7 @@ from ktui.tui.source import LiveSource, MergedSource, SideSource, TelemetrySourc
 
 if TYPE_CHECKING:
     from ktui.core.recordings.recorder import Recorder
-    from ktui.live.scraper import LiveFeed
+    from ktui.live.server_details import LiveFeed
     from ktui.traces.receiver import OtlpReceiver
     from ktui.tui.app import KtuiApp
 

@@ -13,7 +13,7 @@ from ktui.cli.output import warn
 if TYPE_CHECKING:
     from ktui.client.kube_connection import KubeConnection
     from ktui.live.prometheus import PrometheusConnection
-    from ktui.live.scraper import LiveFeed
+    from ktui.live.server_details import LiveFeed
     from ktui.traces.receiver import OtlpReceiver
 
 

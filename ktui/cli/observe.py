@@ -24,7 +24,7 @@ from ktui.core.format import many
 from ktui.core.live.findings import Severity, findings, worst
 from ktui.core.live.live_state import LiveState, fold_all
 from ktui.core.live.observe_document import report_document
-from ktui.live.scraper import LiveFeed
+from ktui.live.server_details import LiveFeed
 from ktui.traces.receiver import OtlpReceiver
 from ktui.traces.spans import TracedRequest
 

@@ -24,7 +24,7 @@ from ktui.core.recordings.segmented import SegmentedRecorder
 from ktui.core.reducer import state_events
 from ktui.core.state import LogBudget, State
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
-from ktui.live.scraper import LiveFeed
+from ktui.live.server_details import LiveFeed
 from ktui.traces.feed import address_of, traced_events, traces_server, url_of
 from ktui.traces.receiver import OtlpReceiver, parse_address
 

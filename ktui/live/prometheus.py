@@ -21,13 +21,12 @@ from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.metrics_page import Sample
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import LiveServer, LiveStatus, ReplicaScrape
+from ktui.contract.events.live import LiveServer, ReplicaScrape
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.gates import minor_of
 from ktui.live.families import ALL, ANCHOR, Family
 from ktui.live.page_figures import ScrapePage, page_of
-from ktui.live.replica_pool import Load
-from ktui.live.server_details import ServerAnnouncer, page_events
+from ktui.live.server_details import LiveFeed, page_events
 
 SECONDS = 15.0  # between two queries; Prometheus scrapes every 15 to 60 s
 HISTORY_SECONDS = 3_600.0
@@ -77,31 +76,23 @@ class _Answer(msgspec.Struct):
 Moments = dict[float, dict[str, list[Sample]]]  # by time, then by instance
 
 
-class PrometheusFeed:
+class PrometheusFeed(LiveFeed):
     """A LiveFeed over a Prometheus: `start` returns the past, `batches` what follows. Raises ClientError."""
 
     def __init__(
-        self,
-        connection: PrometheusConnection,
-        history: float = HISTORY_SECONDS,
-        *,
-        interval: float = SECONDS,
-        clock: Callable[[], float] = time.time,
+        self, connection: PrometheusConnection, history: float = HISTORY_SECONDS, *,
+        interval: float = SECONDS, clock: Callable[[], float] = time.time,
         user_agent: str = f"ktui/{__version__} (observe)",
-    ) -> None:
+    ) -> None:  # fmt: skip
+        super().__init__(interval, clock)
         self._client = ApiClient(connection, user_agent)
         self._connection = connection
         self._history = history
-        self._interval = interval
-        self._clock = clock
         self._families: dict[str, set[str]] = {}  # by instance
         self._started: dict[str, tuple[float, int]] = {}  # start time and restarts, by instance
         self._gates: dict[str, bool] = {}
         self._version = ""
-        self._announcer = ServerAnnouncer()
-        self._load = Load()
         self._due = asyncio.Event()  # a query before the interval is over
-        self.problem = ""
 
     @property
     def warnings(self) -> list[str]:
@@ -221,16 +212,10 @@ class PrometheusFeed:
 
     def _server(self) -> list[AnyEvent]:
         server = LiveServer(
-            context=self._connection.context,
-            url=self._connection.url,
-            origin="prometheus",
-            version=self._version,
-            gates=self._gates,
-        )
-        return self._announcer.events(server, self._clock(), self.warnings)
-
-    def _status(self) -> LiveStatus:
-        return self._load.status(self._clock(), self._interval, self.problem)
+            context=self._connection.context, url=self._connection.url, origin="prometheus",
+            version=self._version, gates=self._gates,
+        )  # fmt: skip
+        return self._announce(server)
 
 
 def selectors() -> Iterator[str]:

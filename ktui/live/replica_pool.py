@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ktui.client.api import ApiClient, Received, RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.client.metrics_page import Exposition, ExpositionError
-from ktui.contract.events.live import LiveStatus
 from ktui.live.families import WANTED
 from ktui.live.page_figures import Numbers, ScrapePage, page_of
 
@@ -37,9 +36,6 @@ class Load:
     requests: int = 0
     received_bytes: int = 0
     busy_ms: float = 0.0
-
-    def status(self, at: float, interval: float, problem: str) -> LiveStatus:
-        return LiveStatus(at=at, interval=interval, problem=problem, **asdict(self))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -20,32 +20,10 @@ from ktui.client.connection import ClientError
 from ktui.client.exec_plugin import PATIENCE, waiting
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent
-from ktui.contract.events.live import FlowConfig, LiveStatus, ReplicaDown, ReplicaScrape
-from ktui.live.replica_pool import METRICS, Load, ReplicaConnection, ReplicaPool, Scrape
+from ktui.contract.events.live import FlowConfig, ReplicaDown, ReplicaScrape
+from ktui.live.replica_pool import METRICS, ReplicaConnection, ReplicaPool, Scrape
 from ktui.live.samples import Samples
-from ktui.live.server_details import ServerAnnouncer, ServerDetails, page_events
-
-
-class LiveFeed(Protocol):
-    """A source of live figures. All methods raise ClientError.
-
-    `start` connects and returns the first events; `batches` yields more for `seconds` (None: without end).
-    `refresh` asks for new figures before the interval is over.
-    """
-
-    problem: str
-
-    @property
-    def warnings(self) -> list[str]: ...
-
-    async def start(self) -> list[AnyEvent]: ...
-
-    def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]: ...
-
-    def refresh(self) -> None: ...
-
-    async def close(self) -> None: ...
-
+from ktui.live.server_details import LiveFeed, ServerDetails, page_events
 
 Result = TypeVar("Result")
 
@@ -87,26 +65,20 @@ STATUS_SECONDS = 5.0
 Connect = Callable[[], KubeConnection]  # reads the kubeconfig; called in a thread: it may run a program
 
 
-class Scraper:
+class Scraper(LiveFeed):
     """A LiveFeed over a kube-apiserver: call `start`, read `batches`, then `close`. Raises ClientError."""
 
     def __init__(
-        self,
-        connect: Connect,
-        interval: float = SECONDS,
-        *,
-        clock: Callable[[], float] = time.time,
+        self, connect: Connect, interval: float = SECONDS, *, clock: Callable[[], float] = time.time,
         user_agent: str = f"ktui/{__version__} (observe)",
-    ) -> None:
+    ) -> None:  # fmt: skip
+        super().__init__(interval, clock)
         self._connect = connect
-        self._given = self._interval = interval
-        self._clock = clock
+        self._given = interval
         self._user_agent = user_agent
         self._target: KubeConnection | None = None
         self._connecting: asyncio.Future[KubeConnection] | None = None
         self._pool = ReplicaPool(self._connection, self._page)
-        self._announcer = ServerAnnouncer()
-        self._load = Load()
         self._due = False  # a round is to begin before the interval is over
         self._began = 0.0  # the last round
         self._rounds = 0
@@ -114,7 +86,6 @@ class Scraper:
         self.details = ServerDetails(clock)
         self._samples = Samples(self._pool, self.details, clock)
         self._flow: FlowConfig | None = None
-        self.problem = ""
 
     @property
     def warnings(self) -> list[str]:
@@ -296,18 +267,12 @@ class Scraper:
 
     def _events(self, scrape: Scrape, replica: str) -> list[AnyEvent]:
         self.details.add_page(scrape.page)
+        version = scrape.page.version or self.details.version
         row = ReplicaScrape(
-            at=scrape.at,
-            replica=replica,
-            version=scrape.page.version or self.details.version,
-            page_bytes=scrape.bytes,
-            page_lines=scrape.lines,
+            at=scrape.at, replica=replica, version=version, page_bytes=scrape.bytes, page_lines=scrape.lines,
             ms=scrape.ms,
-        )
+        )  # fmt: skip
         return page_events(scrape.page, row)
 
     def _server(self) -> list[AnyEvent]:
-        return self._announcer.events(self.details.server(self._target), self._clock(), self.warnings)
-
-    def _status(self) -> LiveStatus:
-        return self._load.status(self._clock(), self._interval, self.problem)
+        return self._announce(self.details.server(self._target))

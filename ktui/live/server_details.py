@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable
+from dataclasses import asdict
 
 import msgspec
 
@@ -11,7 +13,7 @@ from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent, ServerInfo
-from ktui.contract.events.live import FlowConfig, LiveServer, ReplicaScrape
+from ktui.contract.events.live import FlowConfig, LiveServer, LiveStatus, ReplicaScrape
 from ktui.contract.flow_config import flow_config
 from ktui.contract.flow_config import paths as flow_paths
 from ktui.documents.limits import DocumentError, decode_json
@@ -19,7 +21,7 @@ from ktui.kube.gates import GATES
 from ktui.kube.versions import BehaviourError, behaviour_of
 from ktui.live.access import Refusals
 from ktui.live.page_figures import MOST, ScrapePage
-from ktui.live.replica_pool import TEXT, ReplicaConnection
+from ktui.live.replica_pool import TEXT, Load, ReplicaConnection
 
 MOST_CHECKS = 50  # failed readiness checks that are kept
 VERSION, READY = "/version", "/readyz?verbose"
@@ -144,18 +146,45 @@ class ServerDetails:
         )
 
 
-class ServerAnnouncer:
-    """Makes the events about the server at the beginning, and whenever it has changed."""
+class LiveFeed(ABC):
+    """A source of live figures. All methods raise ClientError.
 
-    def __init__(self) -> None:
-        self._sent: LiveServer | None = None
+    `start` connects and returns the first events; `batches` yields more for `seconds` (None: without end).
+    `refresh` asks for new figures before the `interval` (seconds) is over.
+    """
 
-    def events(self, server: LiveServer, at: float, warnings: list[str]) -> list[AnyEvent]:
+    def __init__(self, interval: float, clock: Callable[[], float]) -> None:
+        self.problem = ""
+        self._interval, self._clock = interval, clock
+        self._load = Load()
+        self._announced: LiveServer | None = None
+
+    @property
+    @abstractmethod
+    def warnings(self) -> list[str]: ...
+
+    @abstractmethod
+    async def start(self) -> list[AnyEvent]: ...
+
+    @abstractmethod
+    def batches(self, seconds: float | None = None) -> AsyncIterator[list[AnyEvent]]: ...
+
+    @abstractmethod
+    def refresh(self) -> None: ...
+
+    @abstractmethod
+    async def close(self) -> None: ...
+
+    def _announce(self, server: LiveServer) -> list[AnyEvent]:
         """Return two events about `server`, which has no time yet; none if it has not changed."""
-        if server == self._sent:
+        if server == self._announced:
             return []
-        self._sent = server
-        return [server_info(server, at, warnings), msgspec.structs.replace(server, at=at)]
+        self._announced, at = server, self._clock()
+        return [server_info(server, at, self.warnings), msgspec.structs.replace(server, at=at)]
+
+    def _status(self) -> LiveStatus:
+        load = asdict(self._load)
+        return LiveStatus(at=self._clock(), interval=self._interval, problem=self.problem, **load)
 
 
 def server_info(server: LiveServer, at: float, warnings: list[str]) -> ServerInfo:

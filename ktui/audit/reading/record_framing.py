@@ -221,7 +221,10 @@ def is_header(line: bytes) -> bool:
     """True if a file's first line names the columns of a CSV export."""
     if len(line) > 8192 or b"{" in line:
         return False
-    names = _names(next(csv.reader([line.decode("utf-8", "replace")]), []))
+    try:
+        names = _names(next(csv.reader([line.decode("utf-8", "replace")]), []))
+    except csv.Error:  # a carriage return in it
+        return False
     named = all(_NAME.fullmatch(name) for name in names)
     return named and any(name.lower() in _RECORDS for name in names) and (len(names) > 1 or b"@" in line)
 

@@ -13,7 +13,7 @@ from ktui.contract.events import AnyEvent
 from ktui.tui.source import Report, TelemetrySource
 
 if TYPE_CHECKING:
-    from ktui.live.scraper import LiveFeed
+    from ktui.live.server_details import LiveFeed
 
 
 class ClusterSource(TelemetrySource):

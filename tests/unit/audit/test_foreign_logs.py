@@ -8,7 +8,7 @@ import json
 from datetime import UTC, datetime
 from itertools import chain
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ktui.audit.build import Wish
@@ -95,6 +95,7 @@ def test_a_line_counts_or_is_malformed(line: bytes) -> None:
 
 @settings(max_examples=60)
 @given(st.lists(mutated_line(), max_size=12), st.sampled_from(("plain", "gzip", "cut gzip")))
+@example([b"\r" + logs.httplog(REQUEST, 20)], "plain")
 def test_a_report_comes_of_any_log(lines: list[bytes], packing: str) -> None:
     data = b"\n".join(chain.from_iterable(zip(lines, LINES, strict=False)))
     if packing != "plain":
