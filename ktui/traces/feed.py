@@ -42,17 +42,10 @@ _AT_ONCE = 500  # requests in one batch of events
 def traces_server(receiver: OtlpReceiver, behaviour: Behaviour) -> ServerInfo:
     """Return the event about the server where traces are the only source."""
     return ServerInfo(
-        at=time.time(),
-        ktui_version=__version__,
-        kube_version=behaviour.version,
-        etcd_version="",
-        etcd_kind="kube-apiserver",
-        endpoints=[url_of(receiver)],
-        writable=False,
-        progress="assumed",
-        name="traces",
-        feature_gates=dict(behaviour.changed_gates),
-    )
+        at=time.time(), ktui_version=__version__, kube_version=behaviour.version, etcd_version="",
+        etcd_kind="kube-apiserver", endpoints=[url_of(receiver)], writable=False, progress="assumed",
+        name="traces", feature_gates=dict(behaviour.changed_gates),
+    )  # fmt: skip
 
 
 def url_of(receiver: OtlpReceiver) -> str:
@@ -108,11 +101,8 @@ class TraceEvents:
         self._number = first
         self._watches: OrderedDict[str, int] = OrderedDict()  # open ones, by trace
 
-    def events(self, request: TracedRequest) -> list[AnyEvent]:
-        """Return the events of a request; of a WATCH that was reported before, only those of its end."""
-        return list(self._events(request))
-
-    def _events(self, request: TracedRequest) -> Iterator[AnyEvent]:
+    def events(self, request: TracedRequest) -> Iterator[AnyEvent]:
+        """Yield the events of a request; of a WATCH that was reported before, only those of its end."""
         watch = request.verb == "watch"
         number = self._watches.pop(request.trace_id, 0) if watch and request.continues else 0
         info = parse_path(unquote(request.path.partition("?")[0]))
@@ -191,43 +181,22 @@ def _compared(request: TracedRequest, plan: Plan, route: str, behaviour: Behavio
 def _started(request: TracedRequest, info: RequestInfo, number: int) -> RequestStarted:
     path, _, query = request.path.partition("?")
     verb = {"create": "POST", "update": "PUT"}.get(request.verb, request.verb.upper())
+    # What each stage decided, as far as the status says.
+    refused = {403: "authorization", 429: "flow control", 401: "authentication"}.get(request.status)
+    decisions = {refused: f"refused with {request.status}"} if request.route == "none" else {}
+    stages = [(stage, request.stages[stage]) for stage in _CHAIN if stage in request.stages]
     return RequestStarted(
-        at=request.at / 1e6,
-        id=number,
-        verb=verb,
-        path=path,
-        query=query,
-        resource=info.resource_id,
-        namespace=info.namespace,
-        name=info.name or request.name,
-        client=(request.user_agent.split("/")[0].split() or ["unknown"])[0],
-        user_agent=request.user_agent,
-        accept=request.accept,
-        peer=request.peer or request.client,
-        audit_id=request.audit_id,
-        chain=[
-            ChainStage(stage, _decision(stage, request), request.stages[stage])
-            for stage in _CHAIN
-            if stage in request.stages
-        ],
-    )
-
-
-def _decision(stage: str, request: TracedRequest) -> str:
-    """Return what a stage decided, as far as the status says."""
-    refused = {"authorization": 403, "flow control": 429, "authentication": 401}
-    if request.route == "none" and request.status == refused.get(stage):
-        return f"refused with {request.status}"
-    return "passed"
+        at=request.at / 1e6, id=number, verb=verb, path=path, query=query, resource=info.resource_id,
+        namespace=info.namespace, name=info.name or request.name,
+        client=(request.user_agent.split("/")[0].split() or ["unknown"])[0], user_agent=request.user_agent,
+        accept=request.accept, peer=request.peer or request.client, audit_id=request.audit_id,
+        chain=[ChainStage(stage, decisions.get(stage, "passed"), ms) for stage, ms in stages],
+    )  # fmt: skip
 
 
 def _finished(request: TracedRequest, number: int, at: float) -> RequestFinished:
-    untold = list(UNTOLD)
-    untold += [
-        name for name, value in (("fetched", request.scanned), ("returned", request.returned)) if value < 0
-    ]
-    if request.body < 0:
-        untold.append("sent_bytes")
+    told = {"fetched": request.scanned, "returned": request.returned, "sent_bytes": request.body}
+    untold = [*UNTOLD, *(name for name, value in told.items() if value < 0)]
     return RequestFinished(
         at=at,
         id=number,

@@ -156,17 +156,8 @@ class TraceLines:
         self, name: str, text: str, start: int, took: int, parent: TraceSpan | None = None
     ) -> TraceSpan:
         self.counts.spans += 1
-        return TraceSpan(
-            trace="",
-            id=f"{next(self._numbers):016x}",
-            parent=parent.id if parent is not None else "",
-            name=name,
-            kind=INTERNAL,
-            start=start,
-            end=start + took,
-            attributes=dict(_fields(text)),
-            events=[],
-        )
+        number, above = f"{next(self._numbers):016x}", parent.id if parent is not None else ""
+        return TraceSpan("", number, above, name, INTERNAL, start, start + took, dict(_fields(text)), [])
 
     def _request(self, trace: _Open) -> TracedRequest | None:
         top = trace.spans[0]

@@ -41,7 +41,6 @@ _KINDS = {
     "SPAN_KIND_SERVER": SERVER, "SPAN_KIND_CLIENT": CLIENT, "SPAN_KIND_INTERNAL": INTERNAL,
     "server": SERVER, "client": CLIENT, "internal": INTERNAL,
 }  # fmt: skip
-WRAPPERS = ("trace", "result", "data")
 _Number = int | str | float
 
 
@@ -152,6 +151,10 @@ _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _list = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
+_OTLP = (b'"resourceSpans"', b'"batches"', b'"scopeSpans"')
+_INSIDE = {"trace": _OTLP, "result": _OTLP, "data": (b'"traceID"',)}  # at the start of the wrapped value
+
+
 def has_spans(fields: dict[str, msgspec.Raw]) -> bool:
     """True if an object with these fields is a document of spans, or a part of one."""
     if "resourceSpans" in fields or "batches" in fields or "scopeSpans" in fields:
@@ -160,15 +163,12 @@ def has_spans(fields: dict[str, msgspec.Raw]) -> bool:
         return fields.keys() <= {"spans", "scope", "schemaUrl", "traceID", "processes", "warnings"}
     if "traceId" in fields or "traceID" in fields:
         return "spanId" in fields or "spanID" in fields
-    for name in ("trace", "result"):
-        if name in fields and _inner(fields[name]):
-            return True
-    return "data" in fields and b'"traceID"' in memoryview(fields["data"])[:200].tobytes()
-
-
-def _inner(raw: msgspec.Raw) -> bool:
-    start = memoryview(raw)[:200].tobytes()
-    return b'"resourceSpans"' in start or b'"batches"' in start or b'"scopeSpans"' in start
+    return any(
+        mark in memoryview(fields[name])[:200].tobytes()
+        for name, marks in _INSIDE.items()
+        if name in fields
+        for mark in marks
+    )
 
 
 def decode_json(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
@@ -195,16 +195,10 @@ def _of_object(data: bytes, fields: dict[str, msgspec.Raw], depth: int) -> Itera
     elif "traceId" in fields:
         yield from _of_scope(_ScopeSpans([_span(data)]), "")
     elif depth:
-        for inner in _wrapped(fields):
-            yield from _of_object(inner, _fields(inner), depth - 1)
-
-
-def _wrapped(fields: dict[str, msgspec.Raw]) -> Iterator[bytes]:
-    for name in WRAPPERS:
-        if name in fields:
-            raw = bytes(fields[name])
-            values = map(bytes, _list(raw)) if raw.startswith(b"[") else (raw,)
-            yield from (value for value in values if value.startswith(b"{"))
+        for raw in (bytes(fields[name]) for name in _INSIDE if name in fields):
+            for inner in map(bytes, _list(raw)) if raw.startswith(b"[") else (raw,):
+                if inner.startswith(b"{"):
+                    yield from _of_object(inner, _fields(inner), depth - 1)
 
 
 def _of_resource(part: _ResourceSpans) -> Iterator[TraceSpan]:

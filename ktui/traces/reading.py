@@ -16,7 +16,7 @@ from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_n
 from ktui.kube.routing.request import is_cached
 from ktui.traces import span_names as names
 from ktui.traces.span_names import Role
-from ktui.traces.spans import SERVER, SPANS, STAGES, SpanCounts, TracedRequest, TraceSpan, whole
+from ktui.traces.spans import SERVER, STAGES, SpanCounts, TracedRequest, TraceSpan, whole
 
 Children = Mapping[str, Sequence[TraceSpan]]
 Add = Callable[[str, float], None]
@@ -47,13 +47,9 @@ def is_handler(span: TraceSpan) -> bool:
 
 
 def read_request(
-    top: TraceSpan,
-    children: Children,
-    counts: SpanCounts,
-    above: TraceSpan | None = None,
-    *,
-    torn: bool = False,
-) -> TracedRequest:
+    top: TraceSpan, children: Children, counts: SpanCounts, above: TraceSpan | None = None,
+    *, torn: bool = False,
+) -> TracedRequest:  # fmt: skip
     """Return the record of a request from its server span, or its handler's span without one.
 
     `above` is the server span's parent, if it came; `torn`: spans of this trace are known to be lost.
@@ -151,23 +147,20 @@ def _from_server(span: TraceSpan, spans: _Spans) -> TracedRequest:
         target, query = span.text(*names.PATH), span.text(*names.QUERY)
         target = f"{target}?{query}" if query else target
     path, _, query = target.partition("?")
+    info = parse_path(unquote(path))
+    method = span.text(*names.METHOD)
+    verb = request_verb(method, info, query) if info.is_resource else method
+    host, port = span.text(*names.CLIENT), span.text(*names.PEER_PORT)
+    told = handler.text if handler is not None else lambda *_: ""
     return TracedRequest(
-        verb=_verb(span.text(*names.METHOD), path, query),
-        path=target or (handler.text(names.HANDLER_URL) if handler else ""),
-        at=span.start // 1000,
-        took=span.took // 1000,
+        verb=(api_verb(verb) if info.is_resource else "") or verb.lower(),
+        path=target or told(names.HANDLER_URL), at=span.start // 1000, took=span.took // 1000,
         audit_id=next((found for part in spans.parts if (found := part.span.text(names.AUDIT_ID))), ""),
-        user_agent=span.text(*names.AGENT) or (handler.text(names.HANDLER_AGENT) if handler else ""),
-        client=span.text(*names.CLIENT),
-        peer=_peer(span),
-        status=span.number(*names.STATUS),
-        body=span.number(*names.BODY),
-        query=bool(span.text(*names.TARGET)),
-        trace_id=span.trace,
-        name=handler.text(names.HANDLER_NAME) if handler else "",
-        accept=handler.text(names.HANDLER_ACCEPT) if handler else "",
-        source=SPANS,
-    )
+        user_agent=span.text(*names.AGENT) or told(names.HANDLER_AGENT), client=host,
+        peer=f"{host}:{port}" if host and port else host, status=span.number(*names.STATUS),
+        body=span.number(*names.BODY), query=bool(span.text(*names.TARGET)), trace_id=span.trace,
+        name=told(names.HANDLER_NAME), accept=told(names.HANDLER_ACCEPT),
+    )  # fmt: skip
 
 
 def _from_handler(span: TraceSpan) -> TracedRequest:
@@ -197,17 +190,6 @@ def handler_verb(handler: str, verb: str, path: str) -> str:
     if handler == "Delete" and not parse_path(unquote(path)).name:
         return "deletecollection"
     return names.HANDLERS.get(handler) or api_verb(verb) or verb.lower()
-
-
-def _verb(method: str, path: str, query: str) -> str:
-    info = parse_path(unquote(path))
-    verb = request_verb(method, info, query)
-    return (api_verb(verb) or verb.lower()) if info.is_resource else method.lower()
-
-
-def _peer(span: TraceSpan) -> str:
-    host, port = span.text(*names.CLIENT), span.text(*names.PEER_PORT)
-    return f"{host}:{port}" if host and port else host
 
 
 def _route(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
@@ -280,11 +262,8 @@ def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tu
         if spans.stream is not None and not is_cached(info.group, info.resource):
             return "etcd", f"{info.resource} have no watch cache, and it has no span 'cacher.Watch'"
         return "", "up to 1.35 a WATCH has no span that says where from"
-    if (
-        request.verb == "list"
-        and spans.handler is None
-        and not any(part.role is Role.FILTER for part in spans.parts)
-    ):
+    filtered = any(part.role is Role.FILTER for part in spans.parts)
+    if request.verb == "list" and spans.handler is None and not filtered:
         return "cache", "no RPC to etcd (1.25 has no other spans)"
     return "", _MISSING
 
@@ -333,8 +312,14 @@ def _stages(request: TracedRequest, spans: _Spans, above: TraceSpan | None) -> d
     if above is not None and above.name == names.AUTHENTICATION:
         add("authentication", above.took - top.took)
     _filters(spans, add, watch=request.verb == "watch")
-    if (cached := spans.list) is not None:
-        _cached(cached, add)
+    if (cached := spans.list) is not None:  # until the cache is ready, the wait for the revision, the listing
+        ready, locked, fresh = map(cached.event, (names.READY, names.LOCKED, names.FRESH))
+        if ready is not None:
+            add("ready", ready.at - cached.start)
+        if locked is not None:
+            add("wait", (fresh.at if fresh is not None else cached.end) - locked.at)
+        if fresh is not None:
+            add("list", cached.end - fresh.at)
     if spans.get is not None and request.route == "cache":
         add("get", spans.get.took)
     if spans.handler is not None and spans.handler.name == "WatchList":
@@ -362,14 +347,3 @@ def _filters(spans: _Spans, add: Add, *, watch: bool) -> None:
         last = len(chain)
         inside = sum(part.span.took for part in spans.parts if len(part.above) == last + 1)
         add(names.FILTERS[chain[-1].name], chain[-1].took - inside)
-
-
-def _cached(span: TraceSpan, add: Add) -> None:
-    """Add the stages of a LIST at the cache: until it is ready, the wait for the revision, the listing."""
-    ready, locked, fresh = (span.event(name) for name in (names.READY, names.LOCKED, names.FRESH))
-    if ready is not None:
-        add("ready", ready.at - span.start)
-    if locked is not None:
-        add("wait", (fresh.at if fresh is not None else span.end) - locked.at)
-    if fresh is not None:
-        add("list", span.end - fresh.at)

@@ -13,6 +13,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
@@ -64,7 +65,7 @@ class OtlpReceiver:
         self._ready: list[TracedRequest] = []
         self._searches: list[OrderedDict[str, TracedRequest]] = []
         self._ended = threading.Event()
-        self._closed = False
+        self.closed = False  # True once `close` has returned: no more requests become complete
         self._grpc: Any = None
         self._http: ThreadingHTTPServer | None = None
         self._threads: list[threading.Thread] = []
@@ -72,7 +73,14 @@ class OtlpReceiver:
 
     def start(self) -> None:
         """Listen. Raises OSError if a port is in use."""
-        self.http_port = self._start_http()
+        handler, where = type("OtlpHandler", (_Handler,), {"receiver": self}), (self._host, self._ports[1])
+        try:
+            http = self._http = _Server(where, handler)
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise OSError(error.errno, why, f"{where[0]}:{where[1]}") from None
+        self.http_port = int(http.server_address[1])
+        self._run(lambda: http.serve_forever(0.1), "otlp-http")
         try:
             self.grpc_port = self._start_grpc()
         except OSError:
@@ -104,11 +112,6 @@ class OtlpReceiver:
         """Wait until every queued message is read."""
         self._queue.join()
 
-    @property
-    def closed(self) -> bool:
-        """True once `close` has returned: no more requests become complete."""
-        return self._closed
-
     def close(self) -> None:
         """Stop listening, and read the messages that are queued."""
         if self._ended.is_set():
@@ -121,7 +124,7 @@ class OtlpReceiver:
             self._http.server_close()
         for thread in self._threads:
             thread.join(2.0)
-        self._closed = True
+        self.closed = True
 
     def accept(self, data: bytes, *, is_json: bool) -> bool:
         """Queue a message; False if there is no room for it."""
@@ -203,29 +206,15 @@ class OtlpReceiver:
             options=(("grpc.max_receive_message_length", LARGEST), ("grpc.so_reuseport", 0)),
             maximum_concurrent_rpcs=64,
         )
-        address = f"[{self._host}]" if ":" in self._host else self._host
-        try:
-            port = server.add_insecure_port(f"{address}:{self._ports[0]}")
-        except RuntimeError:
-            port = 0
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        address, port = f"{host}:{self._ports[0]}", 0
+        with suppress(RuntimeError):
+            port = server.add_insecure_port(address)
         if not port:
-            raise OSError(
-                98, "the port is in use, or the address is not of this machine", f"{address}:{self._ports[0]}"
-            )
+            raise OSError(98, "the port is in use, or the address is not of this machine", address)
         server.start()
         self._grpc = server
         return int(port)
-
-    def _start_http(self) -> int:
-        handler = type("OtlpHandler", (_Handler,), {"receiver": self})
-        try:
-            self._http = _Server((self._host, self._ports[1]), handler)
-        except OSError as error:
-            raise OSError(
-                error.errno, error.strerror or str(error), f"{self._host}:{self._ports[1]}"
-            ) from None
-        self._run(lambda: self._http.serve_forever(0.1) if self._http else None, "otlp-http")
-        return int(self._http.server_address[1])
 
 
 class _Server(ThreadingHTTPServer):
