@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -60,14 +61,11 @@ class KtuiApi:
 
     async def finished_request(self, request_id: int) -> RequestFinished | None:
         """Return a request's cost, waiting briefly for its end; None if the server has not kept it."""
-        path = paths.of_request(request_id)
-        response = await self.client.request("GET", path)
-        if response.status_code != 200:
-            return None
-        try:
-            return decode_json(response.content, RequestFinished)
-        except DocumentError:
-            return None
+        response = await self.client.request("GET", paths.of_request(request_id))
+        with suppress(DocumentError):
+            if response.status_code == 200:
+                return decode_json(response.content, RequestFinished)
+        return None
 
     async def prefixes(self, prefix: str | None = None) -> PrefixPage:
         """Return the children of a prefix; "" is all of etcd, None Kubernetes' prefix."""
@@ -87,22 +85,17 @@ class KtuiApi:
                 try:
                     yield decode_json(line, Churn)
                 except DocumentError as error:
-                    url = self.client.connection.url
-                    raise ClientError(f"{url} is not a ktui server: its answer to {path}: {error}") from error
+                    raise self._foreign(path, error) from error
 
     async def keys(self, prefix: str, limit: int, after: str = "", sort: str = "") -> KeyPage:
         """Return the keys after `after`; with `sort` (`-bytes`) the first of all keys in that order."""
-        path = paths.with_query(
-            paths.ETCD_KEYS, prefix=prefix, limit=limit, after=after or None, sort=sort or None
-        )
-        return await self._get(path, KeyPage)
+        more = {"after": after or None, "sort": sort or None}
+        return await self._get(paths.with_query(paths.ETCD_KEYS, prefix=prefix, limit=limit, **more), KeyPage)
 
     async def key(self, key: str, *, revision: int = 0, reveal: bool = False) -> KeyDetail:
         """Return one key at `revision` (0: now); `reveal` includes the values of a Secret."""
-        path = paths.with_query(
-            paths.ETCD_KEY, key=key, revision=revision or None, reveal=1 if reveal else None
-        )
-        return await self._get(path, KeyDetail)
+        more = {"revision": revision or None, "reveal": 1 if reveal else None}
+        return await self._get(paths.with_query(paths.ETCD_KEY, key=key, **more), KeyDetail)
 
     async def key_history(self, key: str, limit: int) -> KeyHistory:
         return await self._get(paths.with_query(paths.ETCD_HISTORY, key=key, limit=limit), KeyHistory)
@@ -111,15 +104,8 @@ class KtuiApi:
         self, resource: str, *, offset: int = 0, limit: int = 200, containing: str = "", sort: str = ""
     ) -> ObjectPage:
         """Return cached objects whose `namespace/name` contains a text, by key or by `sort` (`-bytes`)."""
-        path = paths.of_cache(
-            paths.CACHE_OBJECTS,
-            resource,
-            offset=offset,
-            limit=limit,
-            filter=containing or None,
-            sort=sort or None,
-        )
-        return await self._get(path, ObjectPage)
+        chosen = {"offset": offset, "limit": limit, "filter": containing or None, "sort": sort or None}
+        return await self._get(paths.of_cache(paths.CACHE_OBJECTS, resource, **chosen), ObjectPage)
 
     async def cached_events(self, resource: str, *, limit: int, revision: int = 0) -> EventPage:
         """Return the newest entries of the event buffer, or those of one `revision`."""
@@ -143,14 +129,16 @@ class KtuiApi:
         return str(answer.get("lost", "")) if isinstance(answer, dict) else ""
 
     async def _get(self, path: str, document: type[Document]) -> Document:
-        return self._read(path, await self.client.get_json(path), document)
+        return await self._send("GET", path, None, document)
 
     async def _send(self, method: str, path: str, body: object, document: type[Document]) -> Document:
-        return self._read(path, await self.client.send_json(method, path, body), document)
-
-    def _read(self, path: str, answer: object, document: type[Document]) -> Document:
+        get = method == "GET"
+        answer = await (self.client.get_json(path) if get else self.client.send_json(method, path, body))
         try:
             return msgspec.convert(answer, document)
         except msgspec.ValidationError as error:
-            url = self.client.connection.url
-            raise ClientError(f"{url} is not a ktui server: its answer to {path}: {error}") from error
+            raise self._foreign(path, error) from error
+
+    def _foreign(self, path: str, error: Exception) -> ClientError:
+        url = self.client.connection.url
+        return ClientError(f"{url} is not a ktui server: its answer to {path}: {error}")

@@ -80,8 +80,11 @@ class KubeConnection(ServerConnection):
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        elif self.ca is not None:
-            _trust(context, self.ca)
+        elif self.ca is not None:  # and not the system's
+            try:
+                context.load_verify_locations(cadata=self.ca.pem.decode("ascii"))
+            except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
+                raise ClientError(f"the {self.ca.what} in the kubeconfig cannot be read: {error}") from error
         else:
             context.load_default_certs()
         if (self.certificate is None) != (self.key is None):
@@ -105,14 +108,6 @@ class _NamedContext(ssl.SSLContext):
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
         return super().wrap_bio(incoming, outgoing, server_side, self.server_name or server_hostname, session)
-
-
-def _trust(context: ssl.SSLContext, ca: Material) -> None:
-    """Trust only this CA, not the system's."""
-    try:
-        context.load_verify_locations(cadata=ca.pem.decode("ascii"))
-    except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
-        raise ClientError(f"the {ca.what} in the kubeconfig cannot be read: {error}") from error
 
 
 def _load_chain(context: ssl.SSLContext, certificate: Material, key: Material) -> None:

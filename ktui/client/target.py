@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -32,7 +32,7 @@ from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.metrics_page import samples_of
 from ktui.contract import paths
 from ktui.contract.events import CacheStatus, EtcdProgress
-from ktui.contract.flow_config import StoredLevel, StoredLevels, StoredLimits
+from ktui.contract.flow_config import StoredLevels, StoredLimits
 from ktui.core.lab.measured import Measured
 from ktui.core.prediction.assumptions import OWN_LEVEL, ServerAssumptions
 from ktui.documents.limits import DocumentError, decode_json
@@ -58,13 +58,12 @@ async def assumptions_of_ktui(client: ApiClient) -> ServerAssumptions:
             f"no ktui server answers at {client.connection.url}; for a real kube-apiserver use --kubeconfig"
         )
     server = KtuiApi(client)
-    rules, info = await server.rules(), await server.info()
-    caches, compact = await _state(client)
+    rules, info, present = await server.rules(), await server.info(), await client.present()
     return ServerAssumptions(
         behaviour=_behaviour(rules.kube_version, rules.feature_gates),
         progress=info.progress != "unsupported",
-        caches=caches,
-        compact=compact,
+        caches={event.resource: event for event in present if isinstance(event, CacheStatus)},
+        compact=max((event.compact for event in present if isinstance(event, EtcdProgress)), default=0),
         level=OWN_LEVEL,
     )
 
@@ -86,15 +85,9 @@ def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
         raise ClientError(f"the server's version cannot be predicted: {error}") from error
 
 
-async def _state(client: ApiClient) -> tuple[dict[str, CacheStatus], int]:
-    """Return the caches by resource id, and etcd's compacted revision."""
-    present = await client.present()
-    caches = {event.resource: event for event in present if isinstance(event, CacheStatus)}
-    return caches, max((event.compact for event in present if isinstance(event, EtcdProgress)), default=0)
-
-
 GROUP = "/apis/flowcontrol.apiserver.k8s.io"
 UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
+_FLOW_HEADERS = {"flow_schema_uid": "x-kubernetes-pf-flowschema-uid", "priority_level_uid": UID_HEADER}
 # The first minor that serves each version, newest version first.
 _VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
 # The second name is that before 1.26.
@@ -134,8 +127,20 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
     found = next((level for level in levels if level.metadata.uid == uid), None)
     if found is None:
         return None
-    level = _described(found, await _nominal(client, found.metadata.name))
-    return level if level.nominal is not None or not level.hand_size else None  # no default of another server
+    limits = found.spec.limited or StoredLimits()
+    queuing = limits.limit_response.queuing
+    hand = (queuing.hand_size or 0) if queuing is not None else 0
+    name, page = found.metadata.name, await client.request("GET", "/metrics")
+
+    def nominal_seats() -> int | None:
+        samples = samples_of(page.content, *_SEATS)
+        own = (seats for _, labels, seats in samples if labels.get("priority_level") == name)
+        return next((round(seats) for seats in own if 0 <= seats <= _MOST_SEATS), None)
+
+    nominal = await asyncio.to_thread(nominal_seats) if page.status_code == 200 else None
+    if nominal is None and hand:
+        return None  # no default of another server
+    return PriorityLevel(name, limits.shares or 0, hand, nominal)
 
 
 async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
@@ -153,28 +158,6 @@ async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
             items = decode_json(answer.content, _Named).items or []
             found |= {item.metadata.uid: item.metadata.name for item in items if item.metadata.uid}
     return found
-
-
-def _described(level: StoredLevel, nominal: int | None) -> PriorityLevel:
-    limits = level.spec.limited or StoredLimits()
-    queuing = limits.limit_response.queuing
-    hand = (queuing.hand_size or 0) if queuing is not None else 0
-    return PriorityLevel(level.metadata.name, limits.shares or 0, hand, nominal)
-
-
-async def _nominal(client: ApiClient, name: str) -> int | None:
-    """Return the level's nominal seats from the server's metrics; None if not readable."""
-    answer = await client.request("GET", "/metrics")
-    if answer.status_code != 200:
-        return None
-    return await asyncio.to_thread(_seats_of, answer.content, name)
-
-
-def _seats_of(page: bytes, name: str) -> int | None:
-    for _, labels, seats in samples_of(page, *_SEATS):
-        if labels.get("priority_level") == name and 0 <= seats <= _MOST_SEATS:
-            return round(seats)
-    return None
 
 
 SHARED = "counters are the whole server's: may include other clients' requests"
@@ -258,7 +241,9 @@ class KubeTarget(Target):
         async for fired, body in pages(self.client, request, keep):
             add_page(measured, fired, body)
             sent += fired.wire_bytes
-            measured.flow_control |= _flow_control(fired.headers)
+            for word, header in _FLOW_HEADERS.items():  # UIDs of the flow schema and priority level
+                if uid := fired.headers.get(header):
+                    measured.flow_control[word] = uid
         if before is None:
             measured.remarks.append(CLIENT_ONLY.format(refused))
         else:
@@ -330,10 +315,3 @@ async def collection_size(client: ApiClient, path: str) -> tuple[int, float]:
         return 0, 0.0
     size = fired.body_bytes / probe.items
     return probe.items + (probe.envelope().metadata.remaining or 0), size
-
-
-def _flow_control(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the UIDs of the flow schema and priority level that the server assigned to the request."""
-    names = {"flow_schema_uid": "flowschema", "priority_level_uid": "prioritylevel"}
-    found = {word: headers.get(f"x-kubernetes-pf-{name}-uid", "") for word, name in names.items()}
-    return {word: value for word, value in found.items() if value}

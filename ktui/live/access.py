@@ -14,7 +14,7 @@ from ktui.contract.events.live import Denied
 if TYPE_CHECKING:  # `ktui rbac` needs no HTTP client
     from ktui.client.api import RefusedError
 
-NAME = "ktui-observer"
+NAME, RBAC = "ktui-observer", "rbac.authorization.k8s.io"
 LONGEST_NAME = 200  # characters of a binding's name that come from its subject
 RETRY_SECONDS = 300.0  # until a refused path is tried again
 
@@ -38,60 +38,44 @@ class Rule(msgspec.Struct, frozen=True):
 
     def document(self) -> dict[str, list[str]]:
         """Return the rule as it is written in a ClusterRole."""
-        if self.non_resource_urls:
-            return {"nonResourceURLs": list(self.non_resource_urls), "verbs": list(self.verbs)}
+        urls = {"nonResourceURLs": list(self.non_resource_urls)}
         named = {"apiGroups": list(self.api_groups), "resources": list(self.resources)}
-        return {**named, "verbs": list(self.verbs)}
+        return {**(urls if self.non_resource_urls else named), "verbs": list(self.verbs)}
 
 
+_FLOW = ("flowschemas", "prioritylevelconfigurations")
 # Each rule with what it makes visible.
 RULES: tuple[tuple[Rule, str], ...] = (
     (Rule(non_resource_urls=("/metrics",)), "every figure of LISTs, caches, watches, etcd and flow control"),
-    (
-        Rule(non_resource_urls=("/debug/api_priority_and_fairness/*",)),
-        "the requests that execute or wait now, with user and path",
-    ),
+    (Rule(non_resource_urls=("/debug/api_priority_and_fairness/*",)),
+     "the requests that execute or wait now, with user and path"),
     (Rule(non_resource_urls=("/version", "/readyz")), "the version, and the readiness checks"),
-    (
-        Rule(api_groups=("coordination.k8s.io",), resources=("leases",), verbs=("list",)),
-        "how many kube-apiserver replicas there are",
-    ),
-    (
-        Rule(
-            api_groups=("flowcontrol.apiserver.k8s.io",),
-            resources=("flowschemas", "prioritylevelconfigurations"),
-            verbs=("list",),
-        ),
-        "how flow control is configured: shares, queues, which requests go to which level",
-    ),
-)
+    (Rule(("coordination.k8s.io",), ("leases",), verbs=("list",)),
+     "how many kube-apiserver replicas there are"),
+    (Rule(("flowcontrol.apiserver.k8s.io",), _FLOW, verbs=("list",)),
+     "how flow control is configured: shares, queues, which requests go to which level"),
+)  # fmt: skip
 
 
 def role_document() -> dict[str, object]:
     """Return a ClusterRole with all RULES; it grants neither writes nor reads of objects' content."""
     return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": NAME},
+        "apiVersion": f"{RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": NAME},
         "rules": [rule.document() for rule, _ in RULES],
-    }
+    }  # fmt: skip
 
 
 def binding_document(user: str, group: str, service_account: str) -> dict[str, object]:
     """Return a ClusterRoleBinding of the role to one subject; `service_account` is NAMESPACE:NAME."""
-    subject: dict[str, str] = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}
-    if group:
-        subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}
-    elif service_account:
+    subject = {"apiGroup": RBAC, "kind": "Group" if group else "User", "name": group or user}
+    if service_account and not group:
         namespace, _, name = service_account.partition(":")
         subject = {"kind": "ServiceAccount", "namespace": namespace, "name": name}
     return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
+        "apiVersion": f"{RBAC}/v1", "kind": "ClusterRoleBinding",
         "metadata": {"name": binding_name(subject)},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": NAME},
-        "subjects": [subject],
-    }
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": NAME}, "subjects": [subject],
+    }  # fmt: skip
 
 
 def binding_name(subject: dict[str, str]) -> str:

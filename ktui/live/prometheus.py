@@ -7,6 +7,7 @@ time.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -180,8 +181,9 @@ class PrometheusFeed(LiveFeed):
         self._families.setdefault(instance, set()).add(family.name)
         labels = {label: text for label, text in metric.items() if label not in _OWN_LABELS}
         for at, text in series.values or ([series.value] if series.value is not None else []):
-            if (value := _number(text)) is not None:
-                moments.setdefault(at, {}).setdefault(instance, []).append(Sample(name, labels, value))
+            with suppress(ValueError):
+                if math.isfinite(value := float(text)):
+                    moments.setdefault(at, {}).setdefault(instance, []).append(Sample(name, labels, value))
 
     # Events.
 
@@ -218,6 +220,9 @@ class PrometheusFeed(LiveFeed):
         return self._announce(server)
 
 
+_FAMILY_OF = {f"{family.name}{suffix}": family for family in ALL for suffix in family.samples}
+
+
 def selectors() -> Iterator[str]:
     """Yield selectors for all needed series, each for a few families."""
     by_matcher: dict[str, list[Family]] = {}
@@ -225,15 +230,9 @@ def selectors() -> Iterator[str]:
         by_matcher.setdefault(family.matcher, []).append(family)
     for matcher, families in by_matcher.items():
         for start in range(0, len(families), FAMILIES_A_QUERY):
-            names = _names(families[start : start + FAMILIES_A_QUERY])
-            yield f'{{__name__=~"{"|".join(names)}"{f",{matcher}" if matcher else ""}}}'
-
-
-def _names(families: Iterable[Family]) -> list[str]:
-    return [f"{family.name}{suffix}" for family in families for suffix in family.samples]
-
-
-_FAMILY_OF = {name: family for family in ALL for name in _names([family])}
+            some = families[start : start + FAMILIES_A_QUERY]
+            names = "|".join(f"{family.name}{suffix}" for family in some for suffix in family.samples)
+            yield f'{{__name__=~"{names}"{f",{matcher}" if matcher else ""}}}'
 
 
 def _page(samples: list[Sample], families: set[str]) -> ScrapePage:
@@ -253,11 +252,3 @@ def inferred_minor(samples: Iterable[Sample], families: set[str]) -> int:
         return 37
     newest = max((family.since for family in ALL if family.name in families), default=0)
     return newest if newest > 24 else 0
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if value == value and abs(value) != float("inf") else None

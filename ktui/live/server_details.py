@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 
 import msgspec
@@ -117,10 +118,9 @@ class ServerDetails:
                 return None
             try:
                 found.append(await connection.document(path))
-            except RefusedError as error:
-                self.refusals.add(path, error)
-                return None
-            except ClientError:
+            except ClientError as error:
+                if isinstance(error, RefusedError):
+                    self.refusals.add(path, error)
                 return None
         try:
             return flow_config(*found)
@@ -134,16 +134,11 @@ class ServerDetails:
 
     def server(self, target: KubeConnection | None) -> LiveServer:
         """Return the details as the event about the server, without its time."""
+        context, url = (target.context, target.url) if target is not None else ("", "")
         return LiveServer(
-            context=target.context if target is not None else "",
-            url=target.url if target is not None else "",
-            origin="metrics",
-            version=self.version,
-            expected=self.expected,
-            gates=self.gates,
-            denied=self.refusals.denied,
-            not_ready=self.not_ready,
-        )
+            context=context, url=url, origin="metrics", version=self.version, expected=self.expected,
+            gates=self.gates, denied=self.refusals.denied, not_ready=self.not_ready,
+        )  # fmt: skip
 
 
 class LiveFeed(ABC):
@@ -190,24 +185,18 @@ class LiveFeed(ABC):
 def server_info(server: LiveServer, at: float, warnings: list[str]) -> ServerInfo:
     """Return the ServerInfo for header, Lab and Versions; gates that ktui does not know are left out."""
     known = {name: on for name, on in server.gates.items() if name in GATES}
-    try:
-        version = behaviour_of(server.version).version if server.version else ""
-        defaults = behaviour_of(server.version).gates if server.version else {}
-    except BehaviourError:  # older or newer than the rules
-        version, defaults = server.version, {}
+    version = server.version
+    defaults: Mapping[str, bool] = {}
+    with suppress(BehaviourError):  # older or newer than the rules
+        if version:
+            behaviour = behaviour_of(version)
+            version, defaults = behaviour.version, behaviour.gates
     return ServerInfo(
-        at=at,
-        ktui_version=__version__,
-        kube_version=version,
-        etcd_version="",
-        etcd_kind="kube-apiserver",
-        endpoints=[server.url],
-        writable=False,
-        progress="assumed",
-        name=server.context,
+        at=at, ktui_version=__version__, kube_version=version, etcd_version="", etcd_kind="kube-apiserver",
+        endpoints=[server.url], writable=False, progress="assumed", name=server.context,
         feature_gates={name: on for name, on in known.items() if name in defaults and on != defaults[name]},
         warnings=warnings,
-    )
+    )  # fmt: skip
 
 
 _OF_PROCESS = ("memory_bytes", "storage_bytes", "hidden_metrics", "reading", "writing", "tls_errors")
