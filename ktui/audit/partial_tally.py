@@ -134,19 +134,16 @@ def part_of(tally: Tally) -> PartialTally:
     """Return the tally as data; it can be fed further."""
     places = {group.index: place for place, group in enumerate(tally.groups)}
     return PartialTally(
-        **{name: getattr(tally, name) for name in _SAME},
-        groups=list(tally.groups),
+        **{name: getattr(tally, name) for name in _SAME}, groups=list(tally.groups),
         numbered=[
             places[index] if isinstance(group, AuditGroup) else -1 - _FOLDED.index(group)
             for index, group in enumerate(tally.numbered)
         ],
-        folded=dict(tally.folded.requests),
-        folded_keys=tally.folded.groups.hashes,
-        groups_folded=tally.groups.folded,
-        slow=list(tally.slow),
+        folded=dict(tally.folded.requests), folded_keys=tally.folded.groups.hashes,
+        groups_folded=tally.groups.folded, slow=list(tally.slow),
         journal={name: getattr(tally.journal, name).tobytes() for name in Journal.CODES},
         lost=tally.journal.lost,
-    )
+    )  # fmt: skip
 
 
 def add(tally: Tally, part: PartialTally) -> None:

@@ -136,14 +136,9 @@ class VersionPredictions:
     """`versions`: the selected one first. `progress`: etcd's progress notifications can be trusted."""
 
     def __init__(
-        self,
-        versions: Sequence[Behaviour],
-        sizes: Sizes,
-        *,
-        progress: bool,
-        earlier: Sequence[Behaviour] = (),
-        aggregated: AggregatedGroups = NOT_AGGREGATED,
-    ) -> None:
+        self, versions: Sequence[Behaviour], sizes: Sizes, *, progress: bool,
+        earlier: Sequence[Behaviour] = (), aggregated: AggregatedGroups = NOT_AGGREGATED,
+    ) -> None:  # fmt: skip
         self.versions = versions
         self.every = (*versions, *earlier)
         self._sizes = sizes

@@ -81,35 +81,26 @@ def group_report(
     known = group.key.query and not predicted.elsewhere
     why = ELSEWHERE if predicted.elsewhere else NO_QUERY
     return GroupReport(
-        rank=rank,
-        client=group.key.client.agent,
-        user=group.key.client.user,
-        resource_version=shape.resource_version if group.key.query else UNKNOWN,
-        count=group.count,
+        rank=rank, client=group.key.client.agent, user=group.key.client.user,
+        resource_version=shape.resource_version if group.key.query else UNKNOWN, count=group.count,
         per_second=group.count / span.seconds if span and span.seconds else None,
-        latency=_latency(group.took),
-        init_latency=_latency(group.init),
+        latency=_latency(group.took), init_latency=_latency(group.init),
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
-        route=observed_route(group) or predicted.route(),
-        reason_id=plan.reason_id if known else UNKNOWN,
-        reason=sentences.reason(plan) if known else why,
-        etcd_ops=plan.etcd_ops if known else (),
+        route=observed_route(group) or predicted.route(), reason_id=plan.reason_id if known else UNKNOWN,
+        reason=sentences.reason(plan) if known else why, etcd_ops=plan.etcd_ops if known else (),
         routes={b.version: predicted.route(i) for i, b in enumerate(predictions.versions)},
         earlier_routes={b.version: predicted.route(i) for i, b in predictions.earlier},
-        estimated=_estimated(group, predicted),
-        warnings=cautions(request, plan, behaviour) if known else (),
+        estimated=_estimated(group, predicted), warnings=cautions(request, plan, behaviour) if known else (),
         cheaper=tuple(
             CheaperVariant(advice.id, advice.why, advice.path, advice.plan.source.route)
             for advice in advise(request, state, behaviour, AccessPattern(account=group.key.client.account))
             if known
         ),
-        example=group.example,
-        possible_routes=predicted.routes(),
-        observed=observed_report(group, predictions),
-        traced=total_traced([group], predictions),
+        example=group.example, possible_routes=predicted.routes(),
+        observed=observed_report(group, predictions), traced=total_traced([group], predictions),
         **{name: getattr(shape, name) for name in _OF_SHAPE},
-    )
+    )  # fmt: skip
 
 
 def _estimated(group: AuditGroup, predicted: GroupPrediction) -> Estimated | None:
@@ -140,16 +131,10 @@ def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: Vers
     took = _latency(slow.took)
     assert took is not None  # a group is created with its first request
     return SlowReport(
-        *key,
-        count=slow.count,
-        failed=slow.failed,
-        took=took,
-        max_keys=slow.keys if slow.keys >= 0 else None,
-        max_bytes=slow.size if slow.size >= 0 else None,
-        probably=tuple(probably),
-        ranks=tuple(groups.index(group) + 1 for group in likeliest),
-        example=slow.example,
-    )
+        *key, count=slow.count, failed=slow.failed, took=took, max_keys=slow.keys if slow.keys >= 0 else None,
+        max_bytes=slow.size if slow.size >= 0 else None, probably=tuple(probably),
+        ranks=tuple(groups.index(group) + 1 for group in likeliest), example=slow.example,
+    )  # fmt: skip
 
 
 _REMARKABLE = 4  # reading the revision is worth a remark from this part of the time on

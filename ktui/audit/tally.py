@@ -75,16 +75,9 @@ class Tally(LogReader):
     """Counts the records that it is fed; `Wish.report` makes a report of it. See TallyOptions."""
 
     def __init__(
-        self,
-        now: datetime,
-        etcd_prefix: str = "/registry",
-        since: int = FIRST,
-        until: int = LAST,
-        sampling: int = 1_000_000,
-        *,
-        most_groups: int = MOST_GROUPS,
-        most_requests: int = MOST,
-    ) -> None:
+        self, now: datetime, etcd_prefix: str = "/registry", since: int = FIRST, until: int = LAST,
+        sampling: int = 1_000_000, *, most_groups: int = MOST_GROUPS, most_requests: int = MOST,
+    ) -> None:  # fmt: skip
         super().__init__(now)
         self.options = TallyOptions(now, etcd_prefix, since, until, sampling)
         self.formats: Counter[str] = Counter()

@@ -91,12 +91,9 @@ class ApiClient:
     """An asyncio client of one server. Raises ClientError if the server is unreachable."""
 
     def __init__(
-        self,
-        connection: ServerConnection,
-        user_agent: str = f"ktui/{__version__}",
-        *,
+        self, connection: ServerConnection, user_agent: str = f"ktui/{__version__}", *,
         idle_seconds: float = IDLE_SECONDS,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """`idle_seconds`: how long a connection is kept for the next request."""
         self.connection = connection
         headers = {
@@ -146,14 +143,9 @@ class ApiClient:
         return self._document(path, await self.request(method, path, body, content_type))
 
     async def request(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        content_type: str = "application/json",
-        *,
+        self, method: str, path: str, body: Any = None, content_type: str = "application/json", *,
         headers: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
+    ) -> httpx.Response:  # fmt: skip
         """Send a request and return the whole response, error statuses included.
 
         Raises ClientError without one.
@@ -176,14 +168,10 @@ class ApiClient:
         return httpx.Response(response.status_code, headers=kept, content=bytes(whole))
 
     async def send_timed(
-        self,
-        path: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        on_bytes: Callable[[int], None] | None = None,
-        on_chunk: Callable[[bytes], None] | None = None,
+        self, path: str, *, headers: Mapping[str, str] | None = None,
+        on_bytes: Callable[[int], None] | None = None, on_chunk: Callable[[bytes], None] | None = None,
         enough: Callable[[], bool] = lambda: False,
-    ) -> TimedResponse:
+    ) -> TimedResponse:  # fmt: skip
         """GET `path` and time it. The body's size goes to `on_bytes`, its chunks to `on_chunk`.
 
         Once `enough` returns True, the rest of the body is not read.
@@ -203,14 +191,10 @@ class ApiClient:
                         break
         done = time.perf_counter()
         return TimedResponse(
-            path=path,
-            status=response.status_code,
-            headers=response.headers,
-            body_bytes=size,
-            first_byte_ms=((first or done) - started) * 1000.0,
-            total_ms=(done - started) * 1000.0,
+            path=path, status=response.status_code, headers=response.headers, body_bytes=size,
+            first_byte_ms=((first or done) - started) * 1000.0, total_ms=(done - started) * 1000.0,
             wire_bytes=response.num_bytes_downloaded,
-        )
+        )  # fmt: skip
 
     async def telemetry(self, patience: float | None = None) -> AsyncGenerator[list[AnyEvent], None]:
         """Yield batches of telemetry events until the stream ends, which raises ClientError.

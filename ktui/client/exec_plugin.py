@@ -87,14 +87,9 @@ def _shown_arguments(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def run_plugin(
-    plugin: Plugin,
-    user: str,
-    cluster: dict[str, Any],
-    home: Path,
-    *,
-    terminal: bool,
+    plugin: Plugin, user: str, cluster: dict[str, Any], home: Path, *, terminal: bool,
     announce: Callable[[str], None] = log.info,
-) -> Credential:
+) -> Credential:  # fmt: skip
     """Run the program and return its credential. Raises ClientError.
 
     `terminal`: the program may prompt there. `cluster` is passed to it if its `provideClusterInfo` is set;

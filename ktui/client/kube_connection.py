@@ -100,13 +100,9 @@ class _NamedContext(ssl.SSLContext):
     server_name = ""
 
     def wrap_bio(
-        self,
-        incoming: ssl.MemoryBIO,
-        outgoing: ssl.MemoryBIO,
-        server_side: bool = False,
-        server_hostname: str | bytes | None = None,
-        session: ssl.SSLSession | None = None,
-    ) -> ssl.SSLObject:
+        self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, server_side: bool = False,
+        server_hostname: str | bytes | None = None, session: ssl.SSLSession | None = None,
+    ) -> ssl.SSLObject:  # fmt: skip
         return super().wrap_bio(incoming, outgoing, server_side, self.server_name or server_hostname, session)
 
 

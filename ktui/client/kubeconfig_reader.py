@@ -109,12 +109,9 @@ def read_contexts(files: Sequence[Path]) -> tuple[list[str], str]:
 
 
 def read_kubeconfig(
-    files: Sequence[Path],
-    context: str = "",
-    *,
-    terminal: bool = False,
+    files: Sequence[Path], context: str = "", *, terminal: bool = False,
     announce: Callable[[str], None] = log.info,
-) -> KubeConnection:
+) -> KubeConnection:  # fmt: skip
     """Return the connection of `context` (default: the current one). Raises ClientError.
 
     Runs the user's credential program, if any, and waits for it; `terminal` lets it prompt there. `announce`
@@ -208,22 +205,17 @@ def _connection(
             f"the proxy-url of context {_shown(context)} is of a kind that ktui does not know: {kind}"
         )
     return KubeConnection(
-        url=cluster.server.rstrip("/"),
-        token=_token(user, user_home),
-        context=context,
+        url=cluster.server.rstrip("/"), token=_token(user, user_home), context=context,
         ca=_material(
             cluster.certificate_authority_data, cluster.certificate_authority, cluster_home, "CA certificate"
         ),
         certificate=_material(
             user.client_certificate_data, user.client_certificate, user_home, "client certificate"
         ),
-        key=_material(user.client_key_data, user.client_key, user_home, "client key"),
-        username=user.username,
-        password=user.password,
-        insecure=cluster.insecure_skip_tls_verify,
-        tls_server_name=cluster.tls_server_name,
-        proxy_url=cluster.proxy_url,
-    )
+        key=_material(user.client_key_data, user.client_key, user_home, "client key"), username=user.username,
+        password=user.password, insecure=cluster.insecure_skip_tls_verify,
+        tls_server_name=cluster.tls_server_name, proxy_url=cluster.proxy_url,
+    )  # fmt: skip
 
 
 def _refuse(name: str, user: _User) -> None:

@@ -18,13 +18,10 @@ if TYPE_CHECKING:
 
 
 async def alternate(
-    target: Target,
-    requests: Sequence[ApiRequest],
-    runs: int,
-    begun: Callable[[int, int], object] = lambda run, place: None,
-    keep: Keep | None = None,
+    target: Target, requests: Sequence[ApiRequest], runs: int,
+    begun: Callable[[int, int], object] = lambda run, place: None, keep: Keep | None = None,
     enough: Callable[[list[list[Measured]]], bool] = lambda found: False,
-) -> list[list[Measured]]:
+) -> list[list[Measured]]:  # fmt: skip
     """Send A B A B …: each request once uncounted, then `runs` times. Return the runs of each request.
 
     After each counted round `enough` gets the runs so far; if it returns True, no round follows.

@@ -76,17 +76,12 @@ def dashboard(rules: Sequence[AlertRule], queries: PromQueries, remarks: Iterabl
         column, row = number % 2 * _WIDTH, number // 2 * _HEIGHT
         panel |= {"id": number + 1, "gridPos": {"x": column, "y": row, "w": _WIDTH, "h": _HEIGHT}}
     return {
-        "title": f"Kubernetes read path (1.{queries.minor})",
-        "uid": f"{NAME}-1-{queries.minor}",
-        "description": "\n".join(remarks),
-        "tags": ["kubernetes", "ktui"],
-        "schemaVersion": 39,
-        "editable": True,
-        "refresh": "1m",
-        "time": {"from": "now-6h", "to": "now"},
+        "title": f"Kubernetes read path (1.{queries.minor})", "uid": f"{NAME}-1-{queries.minor}",
+        "description": "\n".join(remarks), "tags": ["kubernetes", "ktui"], "schemaVersion": 39,
+        "editable": True, "refresh": "1m", "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": [{"name": "datasource", "type": "datasource", "query": "prometheus"}]},
         "panels": panels,
-    }
+    }  # fmt: skip
 
 
 def _by_place(queries: PromQueries) -> list[tuple[str, str]]:
@@ -104,14 +99,11 @@ def _by_place(queries: PromQueries) -> list[tuple[str, str]]:
 
 def _panel(title: str, targets: Iterable[tuple[str, str]], unit: str, description: str) -> Document:
     return {
-        "type": "timeseries",
-        "title": title,
-        "description": description,
-        "datasource": _SOURCE,
+        "type": "timeseries", "title": title, "description": description, "datasource": _SOURCE,
         "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
         "options": {"legend": {"displayMode": "table", "placement": "right", "calcs": ["max"]}},
         "targets": [
             {"refId": "ABC"[number], "datasource": _SOURCE, "expr": expr, "legendFormat": legend}
             for number, (expr, legend) in enumerate(targets)
         ],
-    }
+    }  # fmt: skip

@@ -137,13 +137,9 @@ class TraceEvents:
             )
             reason = f"{reason}; {_compared(request, plan, route, self.behaviour)}"
         return RequestRouted(
-            at=request.at / 1e6,
-            id=number,
-            route=_route(request),
-            reason_id=OBSERVED if request.route else UNKNOWN,
-            reason=reason,
-            steps=steps,
-        )
+            at=request.at / 1e6, id=number, route=_route(request),
+            reason_id=OBSERVED if request.route else UNKNOWN, reason=reason, steps=steps,
+        )  # fmt: skip
 
 
 def _route(request: TracedRequest) -> str:
@@ -198,35 +194,21 @@ def _finished(request: TracedRequest, number: int, at: float) -> RequestFinished
     told = {"fetched": request.scanned, "returned": request.returned, "sent_bytes": request.body}
     untold = [*UNTOLD, *(name for name, value in told.items() if value < 0)]
     return RequestFinished(
-        at=at,
-        id=number,
-        status=max(0, request.status),
-        route=_route(request),
-        reason_id=OBSERVED if request.route else UNKNOWN,
-        ms=max(0, request.took) / 1000,
+        at=at, id=number, status=max(0, request.status), route=_route(request),
+        reason_id=OBSERVED if request.route else UNKNOWN, ms=max(0, request.took) / 1000,
         phases={stage: ms for stage, ms in request.stages.items() if stage not in _OUTSIDE},
-        fetched=max(0, request.scanned),
-        matched=max(0, request.returned),
-        returned=max(0, request.returned),
-        etcd_rpcs=request.rpcs,
-        sent_bytes=max(0, request.body),
-        initial_ms=request.stages.get("initial events", 0.0),
-        untold=untold,
-    )
+        fetched=max(0, request.scanned), matched=max(0, request.returned), returned=max(0, request.returned),
+        etcd_rpcs=request.rpcs, sent_bytes=max(0, request.body),
+        initial_ms=request.stages.get("initial events", 0.0), untold=untold,
+    )  # fmt: skip
 
 
 def _opened(request: TracedRequest, info: RequestInfo, started: RequestStarted) -> WatcherOpened:
     values = first_values(started.query)
     selectors = (values.get("labelSelector", ""), values.get("fieldSelector", ""))
     return WatcherOpened(
-        at=started.at,
-        id=started.id,
-        resource=info.resource_id,
-        since=values.get("resourceVersion", ""),
-        client=started.client,
-        namespace=info.namespace,
+        at=started.at, id=started.id, resource=info.resource_id, since=values.get("resourceVersion", ""),
+        client=started.client, namespace=info.namespace,
         name=info.name or selected_name(info, "WATCH", started.query),
-        selector=",".join(filter(None, selectors)),
-        route=request.route,
-        observed=True,
-    )
+        selector=",".join(filter(None, selectors)), route=request.route, observed=True,
+    )  # fmt: skip

@@ -234,18 +234,12 @@ def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
         tags = _tags(found.tags)
         process = trace.processes.get(found.process)
         yield TraceSpan(
-            found.trace.lower().zfill(32),
-            found.id.lower().zfill(16),
-            parent.lower().zfill(16) if parent else "",
-            found.operation_name[:MOST_TEXT],
-            _KINDS.get(str(tags.get("span.kind", "")), 0),
-            start,
-            start + found.duration * 1000,
-            tags,
+            found.trace.lower().zfill(32), found.id.lower().zfill(16),
+            parent.lower().zfill(16) if parent else "", found.operation_name[:MOST_TEXT],
+            _KINDS.get(str(tags.get("span.kind", "")), 0), start, start + found.duration * 1000, tags,
             [_jaeger_event(log) for log in (found.logs or [])[:MOST_EVENTS]],
-            process.service_name if process else "",
-            str(tags.get("otel.status_code", "")) == "ERROR",
-        )
+            process.service_name if process else "", str(tags.get("otel.status_code", "")) == "ERROR",
+        )  # fmt: skip
 
 
 def _jaeger_event(log: _Log) -> SpanEvent:

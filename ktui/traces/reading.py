@@ -170,19 +170,12 @@ def _from_handler(span: TraceSpan) -> TracedRequest:
     """
     path = span.text(names.HANDLER_URL)
     return TracedRequest(
-        verb=handler_verb(span.name, span.text(names.HANDLER_VERB), path) if path else "",
-        path=path,
-        at=span.start // 1000,
-        took=span.took // 1000 if path and span.name != "WatchList" else -1,
-        audit_id=span.text(names.AUDIT_ID),
-        user_agent=span.text(names.HANDLER_AGENT),
-        client=span.text(names.HANDLER_CLIENT),
-        complete=False,
-        query=False,
-        trace_id=span.trace,
-        name=span.text(names.HANDLER_NAME),
-        accept=span.text(names.HANDLER_ACCEPT),
-    )
+        verb=handler_verb(span.name, span.text(names.HANDLER_VERB), path) if path else "", path=path,
+        at=span.start // 1000, took=span.took // 1000 if path and span.name != "WatchList" else -1,
+        audit_id=span.text(names.AUDIT_ID), user_agent=span.text(names.HANDLER_AGENT),
+        client=span.text(names.HANDLER_CLIENT), complete=False, query=False, trace_id=span.trace,
+        name=span.text(names.HANDLER_NAME), accept=span.text(names.HANDLER_ACCEPT),
+    )  # fmt: skip
 
 
 def handler_verb(handler: str, verb: str, path: str) -> str:

@@ -150,12 +150,9 @@ class Copier(Protocol):
 
 
 async def seed(
-    connection: ServerConnection,
-    plan: DemoPlan,
-    report: Callable[[SeedProgress], None] = lambda _: None,
-    copier: Copier | None = None,
-    clients_may_start: Callable[[], None] = lambda: None,
-) -> SeedProgress:
+    connection: ServerConnection, plan: DemoPlan, report: Callable[[SeedProgress], None] = lambda _: None,
+    copier: Copier | None = None, clients_may_start: Callable[[], None] = lambda: None,
+) -> SeedProgress:  # fmt: skip
     """Create every object of the plan; raise ClientError on the first refusal.
 
     `report` is called from several threads, but never from two at the same time. `clients_may_start` is

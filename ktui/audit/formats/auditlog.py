@@ -144,17 +144,11 @@ def read(line: bytes, start: re.Match[bytes] | None = None, *, writes: bool = Fa
     user, status = event.impersonated_user or event.user, event.response_status
     annotations = event.annotations
     return LoggedRequest(
-        event.verb,
-        event.request_uri,
-        event.user_agent,
-        user.username if user else "",
-        since_epoch(stage),
-        elapsed(event.request_received_timestamp, stage),
-        status.code if status else -1,
-        event.stage != "ResponseStarted",
-        id=event.audit_id,
+        event.verb, event.request_uri, event.user_agent, user.username if user else "", since_epoch(stage),
+        elapsed(event.request_received_timestamp, stage), status.code if status else -1,
+        event.stage != "ResponseStarted", id=event.audit_id,
         spent=spent(annotations) if annotations and annotations.total else None,
-    )
+    )  # fmt: skip
 
 
 def read_long(head: bytes, tail: bytes, *, writes: bool = False) -> LoggedRequest | Skip:

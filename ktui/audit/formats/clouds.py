@@ -149,17 +149,12 @@ def read_gke(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     if started and verb != "watch":
         return EARLY
     return LoggedRequest(
-        verb=verb,
-        uri=_uri(payload.resource_name) + ("?watch=true" if verb == "watch" else ""),
+        verb=verb, uri=_uri(payload.resource_name) + ("?watch=true" if verb == "watch" else ""),
         agent=payload.request_metadata.caller_supplied_user_agent,
-        user=payload.authentication_info.principal_email,
-        at=since_epoch(entry.timestamp),
-        took=-1,
-        code=_HTTP.get(payload.status.code, -1),
-        done=not started,
-        id=operation.id or entry.insert_id,
+        user=payload.authentication_info.principal_email, at=since_epoch(entry.timestamp), took=-1,
+        code=_HTTP.get(payload.status.code, -1), done=not started, id=operation.id or entry.insert_id,
         query=False,
-    )
+    )  # fmt: skip
 
 
 def _uri(name: str) -> str:

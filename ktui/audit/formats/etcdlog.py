@@ -55,15 +55,10 @@ def _read_apply(line: bytes) -> SlowRequest:
     entry = decoded(_apply, line, WHAT)
     what = entry.prefix.removeprefix("read-only ").strip()
     return SlowRequest(
-        source="apply",
-        what=what if what in ("range", "txn") else "write",
-        at=zap_time(entry.ts),
-        took=duration(entry.took),
-        keys=_number(_KEYS, entry.response, -1),
-        size=_number(_SIZE, entry.response, -1),
-        failed=bool(entry.error),
-        **_range(entry.request),
-    )
+        source="apply", what=what if what in ("range", "txn") else "write", at=zap_time(entry.ts),
+        took=duration(entry.took), keys=_number(_KEYS, entry.response, -1),
+        size=_number(_SIZE, entry.response, -1), failed=bool(entry.error), **_range(entry.request),
+    )  # fmt: skip
 
 
 def _read_stats(line: bytes) -> SlowRequest:
@@ -71,12 +66,9 @@ def _read_stats(line: bytes) -> SlowRequest:
     return SlowRequest(
         source="stats",
         what="range" if entry.kind.rpartition("/")[2] in ("Range", "RangeStream") else "write",
-        at=zap_time(entry.ts),
-        took=duration(entry.spent),
-        keys=entry.keys,
-        size=entry.size,
+        at=zap_time(entry.ts), took=duration(entry.spent), keys=entry.keys, size=entry.size,
         **_range(entry.content),
-    )
+    )  # fmt: skip
 
 
 def _range(text: str) -> dict[str, Any]:

@@ -61,18 +61,13 @@ def read(line: bytes, now: datetime, *, writes: bool = False) -> LoggedRequest |
     took = duration(latency.decode("utf-8", "replace"))
     clock = (int(hour) * 60 + int(minute)) * 60 + int(second)
     return LoggedRequest(
-        verb=name.decode(),
-        uri=unquote(uri.decode("utf-8", "replace")),
-        agent=unquote(agent.decode("utf-8", "replace")),
-        user="",
-        at=klog_day(month_day.decode(), now) + clock * 1_000_000 + int(micros),
-        took=took,
-        code=int(code) if code else -1,
-        seats=int(_value(_SEATS, more) or -1),
-        init=_longest(text.decode("utf-8", "replace") for text in _INIT.findall(more)),
-        id=_value(_ID, more),
+        verb=name.decode(), uri=unquote(uri.decode("utf-8", "replace")),
+        agent=unquote(agent.decode("utf-8", "replace")), user="",
+        at=klog_day(month_day.decode(), now) + clock * 1_000_000 + int(micros), took=took,
+        code=int(code) if code else -1, seats=int(_value(_SEATS, more) or -1),
+        init=_longest(text.decode("utf-8", "replace") for text in _INIT.findall(more)), id=_value(_ID, more),
         spent=_spent(took, _value(_EXECUTION, more)),
-    )
+    )  # fmt: skip
 
 
 def _value(field: re.Pattern[bytes], more: bytes) -> str:
@@ -127,15 +122,8 @@ def read_json(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     took = duration(entry.latency) if isinstance(entry.latency, str) else round(entry.latency * 1e6)
     at = entry.ts / 1000 if not isinstance(entry.ts, str) and entry.ts > _MILLISECONDS else entry.ts
     return LoggedRequest(
-        verb=entry.verb,
-        uri=entry.uri,
-        agent=entry.agent,
-        user="",
-        at=zap_time(at),
-        took=took,
-        code=entry.resp if entry.resp <= 999 else -1,
-        seats=entry.seats,
-        init=_longest((entry.apf_init, entry.watchlist_init)),
-        id=entry.id,
+        verb=entry.verb, uri=entry.uri, agent=entry.agent, user="", at=zap_time(at), took=took,
+        code=entry.resp if entry.resp <= 999 else -1, seats=entry.seats,
+        init=_longest((entry.apf_init, entry.watchlist_init)), id=entry.id,
         spent=_spent(took, entry.execution),
-    )
+    )  # fmt: skip

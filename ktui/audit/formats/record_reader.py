@@ -99,19 +99,13 @@ def logged(request: TracedRequest) -> LoggedRequest | None:
     watch = request.verb == "watch"
     initial = request.stages.get("initial events", -1.0)
     return LoggedRequest(
-        verb=request.verb,
-        uri=request.path if request.query or not watch else f"{request.path}?watch=true",
-        agent=request.user_agent,
-        user="",
-        at=request.at + max(0, request.took),
+        verb=request.verb, uri=request.path if request.query or not watch else f"{request.path}?watch=true",
+        agent=request.user_agent, user="", at=request.at + max(0, request.took),
         took=request.took if request.complete or not watch else -1,
-        code=request.status if request.status <= 999 else -1,
-        done=not watch or request.complete,
-        init=round(initial * 1000) if initial >= 0 else -1,
-        id=request.audit_id,
-        query=request.query,
+        code=request.status if request.status <= 999 else -1, done=not watch or request.complete,
+        init=round(initial * 1000) if initial >= 0 else -1, id=request.audit_id, query=request.query,
         traced=request,
-    )
+    )  # fmt: skip
 
 
 class Wrapped(msgspec.Struct, gc=False):

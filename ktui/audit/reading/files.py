@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from ktui.audit.formats.log_record import BLANK
 from ktui.audit.reading.lake import in_lake, lake_lines
 from ktui.audit.reading.record_framing import records
-from ktui.audit.reading.streams import BrokenStream, BufferedStream, Chunks, UnpackLimit, leaves, may_be_log
+from ktui.audit.reading.streams import (
+    BrokenStream,
+    BufferedStream,
+    ChunkStream,
+    UnpackLimit,
+    leaves,
+    may_be_log,
+)
 
 if TYPE_CHECKING:
     from ktui.audit.log_reader import LogReader
@@ -99,7 +106,7 @@ def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int
     if in_lake(log.name):
         current = tally.open_file(log.name, log.argument)
         try:
-            for block in records(BufferedStream(Chunks(lake_lines(log.name)))):
+            for block in records(BufferedStream(ChunkStream(lake_lines(log.name)))):
                 tally.feed(block)
                 report(log.name, before)
         except BrokenStream as broken:

@@ -22,7 +22,7 @@ from ktui.audit.reading.streams import (
     BrokenStream,
     BufferedStream,
     ByteStream,
-    Chunks,
+    ChunkStream,
     LongLine,
 )
 from ktui.traces.otlp_protobuf import is_protobuf, messages
@@ -333,7 +333,7 @@ def _utf8(source: BufferedStream) -> BufferedStream:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         decode = codecs.getincrementaldecoder("utf-16")("replace").decode
         texts = (decode(chunk).encode("utf-8", "replace") for chunk in chunks(source))
-        return BufferedStream(Chunks(filter(None, texts)))
+        return BufferedStream(ChunkStream(filter(None, texts)))
     if head.startswith(codecs.BOM_UTF8):
         source.read1(3)
     return source

@@ -50,7 +50,7 @@ class ByteStream(Protocol):
     def read1(self, size: int = -1, /) -> bytes: ...
 
 
-class Chunks:
+class ChunkStream:
     """Chunks of bytes, none of them empty, as a stream; they may be longer than requested."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
@@ -162,7 +162,7 @@ def unpacked(kind: str, stream: io.BufferedReader[Any]) -> ByteStream:
         return gzip.GzipFile(fileobj=stream, mode="rb")
     if kind == "bzip2":
         return bz2.BZ2File(stream)
-    return Chunks(_unzstd(stream) if kind == "zstd" else _unxz(stream))
+    return ChunkStream(_unzstd(stream) if kind == "zstd" else _unxz(stream))
 
 
 _WINDOW = 1 << 27  # that of `zstd --long=27`, zstd's default limit
