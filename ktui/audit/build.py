@@ -125,14 +125,14 @@ class Wish:
             kube_version=chosen.version,
             feature_gates=chosen.changed_gates,
             etcd_progress=self.progress,
-            summary=_summary(move, rows, tally, observed, elsewhere) + _differing(traced, chosen.version),
+            summary=_summary(move, rows, tally, observed, traced, elsewhere),
             move=move,
             ranked_by=ranked_by,
             sizes_from=self.sizes_from,
             notes=(
                 *([source.note] if source.note else []),
                 *notes(tally, unique, ranked_by, self.sizes_from, rows[0].unknown),
-                *_elsewhere_notes(elsewhere),
+                *([_elsewhere_note(elsewhere)] if elsewhere else []),
             ),
             files=tuple(
                 FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
@@ -161,41 +161,35 @@ class Wish:
         )
 
 
-def _differing(traced: TracedReport | None, version: str) -> str:
-    """Return what traces say against the predicted routes; "" if they agree."""
-    if traced is None or not traced.differ:
-        return ""
-    told = traced.agree + traced.differ
-    return (
-        f"; in traces {integer(traced.etcd)} of {integer(told)} requests were served from etcd, and "
-        f"{integer(traced.differ)} not from where {version} predicts"
-    )
-
-
 _VERBS = ("list", "get", "watch")
 _NAMED = 4  # groups of aggregated APIs in a note
 
 
-def _elsewhere_notes(groups: Sequence[AuditGroup]) -> Iterator[str]:
-    if groups:
-        count = sum(group.count for group in groups)
-        names = sorted({group.key.shape.resource.partition(".")[2] for group in groups})
-        named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
-        yield (
-            f"{many(count, 'request')} of aggregated APIs ({named}): another server "
-            "answers them, so they have no route and no advice and are in no share"
-        )
+def _elsewhere_note(groups: Sequence[AuditGroup]) -> str:
+    names = sorted({group.key.shape.resource.partition(".")[2] for group in groups})
+    named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if names[_NAMED:] else "")
+    return (
+        f"{many(sum(group.count for group in groups), 'request')} of aggregated APIs ({named}): another "
+        "server answers them, so they have no route and no advice and are in no share"
+    )
 
 
 def _summary(
     move: Move | None, rows: Sequence[VersionShare], tally: Tally, observed: Observed | None,
-    elsewhere: Sequence[AuditGroup],
+    traced: TracedReport | None, elsewhere: Sequence[AuditGroup],
 ) -> str:  # fmt: skip
-    wrong = contradicted(observed, rows[0].version)
+    chosen = rows[0]
     served = _served(move, rows, tally, observed)
     lists = any(group.key.shape.verb == "list" for group in elsewhere)
-    if lists and not (rows[0].cache or rows[0].etcd or rows[0].refused or rows[0].unknown):
+    if lists and not (chosen.cache or chosen.etcd or chosen.refused or chosen.unknown):
         served = "these logs hold no LIST of what this apiserver stores, only of aggregated APIs"
+    if traced is not None and traced.differ:
+        told = traced.agree + traced.differ
+        served += (
+            f"; in traces {integer(traced.etcd)} of {integer(told)} requests were served from etcd, and "
+            f"{integer(traced.differ)} not from where {chosen.version} predicts"
+        )
+    wrong = contradicted(observed, chosen.version)
     return f"{wrong}. {served}" if wrong else served
 
 

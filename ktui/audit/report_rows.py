@@ -80,6 +80,8 @@ def group_report(
     plan, behaviour = predicted.plans[0], predictions.versions[0]
     known = group.key.query and not predicted.elsewhere
     why = ELSEWHERE if predicted.elsewhere else NO_QUERY
+    observed, traced = total_observed([group], predictions), group.traced
+    told = (route for route in ("cache", "etcd", "none") if traced is not None and traced.of_route(route))
     return GroupReport(
         rank=rank, client=group.key.client.agent, user=group.key.client.user,
         resource_version=shape.resource_version if group.key.query else UNKNOWN, count=group.count,
@@ -87,7 +89,7 @@ def group_report(
         latency=_latency(group.took), init_latency=_latency(group.init),
         errors={str(code): count for code, count in sorted(group.codes.items())},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
-        route=observed_route(group) or predicted.route(), reason_id=plan.reason_id if known else UNKNOWN,
+        route=", ".join(told) or predicted.route(), reason_id=plan.reason_id if known else UNKNOWN,
         reason=sentences.reason(plan) if known else why, etcd_ops=plan.etcd_ops if known else (),
         routes={b.version: predicted.route(i) for i, b in enumerate(predictions.versions)},
         earlier_routes={b.version: predicted.route(i) for i, b in predictions.earlier},
@@ -98,7 +100,8 @@ def group_report(
             if known
         ),
         example=group.example, possible_routes=predicted.routes(),
-        observed=observed_report(group, predictions), traced=total_traced([group], predictions),
+        observed=replace(observed, cause=_cause(group, observed, predictions)) if observed else None,
+        traced=total_traced([group], predictions),
         **{name: getattr(shape, name) for name in _OF_SHAPE},
     )  # fmt: skip
 
@@ -140,12 +143,6 @@ def slow_report(slow: SlowGroup, groups: Sequence[AuditGroup], predictions: Vers
 _REMARKABLE = 4  # reading the revision is worth a remark from this part of the time on
 
 
-def observed_report(group: AuditGroup, predictions: VersionPredictions) -> Observed | None:
-    """Return what was observed of a group's slow requests; None if the log has none."""
-    found = total_observed([group], predictions)
-    return replace(found, cause=_cause(group, found, predictions)) if found is not None else None
-
-
 def total_observed(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> Observed | None:
     """Return what was observed of the slow requests of these groups; None without any."""
     total, served = SlowRequests(), Counter[str]()
@@ -179,13 +176,6 @@ def _served(sources: dict[str, int], predicted: GroupPrediction, behaviour: Beha
     return {
         "cache": cache, "etcd": etcd, "fallback": sources["fallback"], "unclear": unclear, "agree": agree,
     }  # fmt: skip
-
-
-def observed_route(group: AuditGroup) -> str:
-    """Return the route that traces describe a group's requests, `cache, etcd` for both; "" without any."""
-    if group.traced is None:
-        return ""
-    return ", ".join(route for route in ("cache", "etcd", "none") if group.traced.of_route(route))
 
 
 def total_traced(groups: Sequence[AuditGroup], predictions: VersionPredictions) -> TracedReport | None:

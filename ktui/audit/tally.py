@@ -52,10 +52,6 @@ class Folded:
     requests: Counter[str] = field(default_factory=Counter)
     groups: DistinctKeys = field(default_factory=DistinctKeys)
 
-    def add(self, group: AuditGroup) -> None:
-        self.requests[group.key.shape.verb] += group.count
-        self.groups.add(msgspec.msgpack.encode(group.key))
-
 
 class TallyOptions(NamedTuple):
     """`now` bounds the year of klog lines; `etcd_prefix` is kube-apiserver's.
@@ -156,11 +152,14 @@ class Tally(LogReader):
         found += reads
 
     def _take_slow(self, slow: SlowRequest, file: FileCount) -> None:
-        if self.options.since <= slow.at <= self.options.until:
-            file.read += 1
-            self._count_slow(slow)
-        else:
+        if not self.options.since <= slow.at <= self.options.until:
             file.skipped[OUTSIDE.what] += 1
+            return
+        file.read += 1
+        self._count_source("etcd", [slow])
+        key = range_key(slow, self.options.etcd_prefix)
+        group = self.slow.get(key) or self.slow.add(key, SlowGroup(key, slow.key[:_EXAMPLE_BYTES]))
+        group.add(slow)
 
     def _count_requests(self, requests: list[LoggedRequest]) -> None:
         shapes, groups = self._shapes, self.groups
@@ -215,14 +214,9 @@ class Tally(LogReader):
             self.numbered.append(group)
         return group
 
-    def _count_slow(self, slow: SlowRequest) -> None:
-        self._count_source("etcd", [slow])
-        key = range_key(slow, self.options.etcd_prefix)
-        group = self.slow.get(key) or self.slow.add(key, SlowGroup(key, slow.key[:_EXAMPLE_BYTES]))
-        group.add(slow)
-
     def _fold(self, group: AuditGroup) -> None:
-        self.folded.add(group)
+        self.folded.requests[group.key.shape.verb] += group.count
+        self.folded.groups.add(msgspec.msgpack.encode(group.key))
         if group.index >= 0:
             self.numbered[group.index] = group.key.shape.verb
 

@@ -145,21 +145,15 @@ def usable(spans: Iterable[TraceSpan], counts: SpanCounts) -> list[TraceSpan]:
     found = []
     for span in spans:
         counts.spans += 1
-        if why := _fault_of(span):
-            counts.bad[why] += 1
+        if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
+            counts.bad["a trace id that is not 16 bytes"] += 1
+        elif len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
+            counts.bad["a span id that is not 8 bytes"] += 1
+        elif not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
+            counts.bad["no time"] += 1
         else:
             found.append(span)
     return found
-
-
-def _fault_of(span: TraceSpan) -> str:
-    if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
-        return "a trace id that is not 16 bytes"
-    if len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
-        return "a span id that is not 8 bytes"
-    if not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
-        return "no time"
-    return ""
 
 
 SPANS, TRACE_LINES = "otlp", "klog trace"

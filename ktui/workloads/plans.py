@@ -118,16 +118,15 @@ def read_plan(name: str, content: bytes) -> ClientPlan:
         raise PlanError(f"the plan {name!r} cannot be read: {error}") from error
     if not file.lists:
         raise PlanError(f"the plan {name!r} has no [[list]]")
-    lists = tuple(_planned(name, file, row) for row in file.lists)
-    return ClientPlan(name, lists, file.about, file.per_node)
-
-
-def _planned(name: str, file: _File, row: _List) -> PlannedList:
-    for path in (row.path, row.without or "/"):
-        if not path.startswith("/"):
-            raise PlanError(f"the plan {name!r}: {path!r} is not an API path: it starts with '/'")
-    without = without_selectors(row.path) if row.without is None else row.without or ""
-    return PlannedList(row.path, without, row.pages, row.client or file.client or name, row.note)
+    lists = []
+    for row in file.lists:
+        for path in (row.path, row.without or "/"):
+            if not path.startswith("/"):
+                raise PlanError(f"the plan {name!r}: {path!r} is not an API path: it starts with '/'")
+        without = without_selectors(row.path) if row.without is None else row.without or ""
+        client = row.client or file.client or name
+        lists.append(PlannedList(row.path, without, row.pages, client, row.note))
+    return ClientPlan(name, tuple(lists), file.about, file.per_node)
 
 
 def without_selectors(path: str) -> str:

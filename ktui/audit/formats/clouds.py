@@ -148,16 +148,13 @@ def read_gke(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     started = operation.first and not operation.last
     if started and verb != "watch":
         return EARLY
+    # `apps/v1/namespaces/shop/deployments/web` is `/apis/apps/v1/…`
+    group, _, rest = payload.resource_name.partition("/")
+    path = f"/api/{rest}" if group in ("core", "") else f"/apis/{_GROUPS.get(group, group)}/{rest}"
     return LoggedRequest(
-        verb=verb, uri=_uri(payload.resource_name) + ("?watch=true" if verb == "watch" else ""),
+        verb=verb, uri=path + ("?watch=true" if verb == "watch" else ""),
         agent=payload.request_metadata.caller_supplied_user_agent,
         user=payload.authentication_info.principal_email, at=since_epoch(entry.timestamp), took=-1,
         code=_HTTP.get(payload.status.code, -1), done=not started, id=operation.id or entry.insert_id,
         query=False,
     )  # fmt: skip
-
-
-def _uri(name: str) -> str:
-    """Return the path of a resourceName: `apps/v1/namespaces/shop/deployments/web` → `/apis/apps/v1/…`."""
-    group, _, rest = name.partition("/")
-    return f"/api/{rest}" if group in ("core", "") else f"/apis/{_GROUPS.get(group, group)}/{rest}"

@@ -48,10 +48,8 @@ _stats = msgspec.json.Decoder(_Stats).decode
 
 def read(line: bytes) -> SlowRequest:
     """Return the slow request of a line. Raises Malformed."""
-    return _read_apply(line) if APPLY in line else _read_stats(line)
-
-
-def _read_apply(line: bytes) -> SlowRequest:
+    if APPLY not in line:
+        return _read_stats(line)
     entry = decoded(_apply, line, WHAT)
     what = entry.prefix.removeprefix("read-only ").strip()
     return SlowRequest(

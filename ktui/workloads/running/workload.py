@@ -141,12 +141,8 @@ class FindingsTable:
         return self.shown() | ({"data": list(self.data)} if self.data else {})
 
 
-async def _no_faults(fault: Fault) -> None:
-    raise AssertionError(f"no run to inject {fault} into")
-
-
-async def _no_rules(rules: Rules) -> None:
-    raise AssertionError(f"no run to follow {rules} in")
+async def _no_run(what: Fault | Rules) -> None:
+    raise AssertionError(f"no run that {what} could be for")
 
 
 @dataclass(slots=True)
@@ -178,8 +174,8 @@ class LoadContext:
     phase_ends: Callable[[], None] = lambda: None
     stopped: Callable[[], None] = lambda: None
     replica: Fleet | None = None  # connections to a second server over the same etcd
-    inject: Callable[[Fault], Awaitable[None]] = field(default=_no_faults)
-    follow_rules: Callable[[Rules], Awaitable[None]] = field(default=_no_rules)
+    inject: Callable[[Fault], Awaitable[None]] = field(default=_no_run)
+    follow_rules: Callable[[Rules], Awaitable[None]] = field(default=_no_run)
 
     def begin(self, phase: str) -> None:
         """Begin a phase: requests from now on belong to it."""
