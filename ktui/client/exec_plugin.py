@@ -184,7 +184,12 @@ def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
                 if not ready:
                     raise ClientError(f"{who}, which gave none within {SECONDS:.0f} s")
                 for key, _ in ready:
-                    _read_stream(key.fileobj, texts, selector)
+                    if not (chunk := os.read(key.fd, 1 << 16)):
+                        selector.unregister(key.fileobj)
+                    text = texts[key.fileobj]
+                    text += chunk
+                    if len(text) > MOST_BYTES + (1 << 17):  # only the end of standard error is used
+                        del text[:MOST_BYTES]
                 if len(texts[process.stdout]) > MOST_BYTES:
                     raise ClientError(f"{who}, which printed more than {MOST_BYTES >> 20} MiB")
         process.wait(max(0.0, deadline - time.monotonic()))
@@ -195,15 +200,6 @@ def _output(process: subprocess.Popen[bytes], who: str) -> tuple[bytes, bytes]:
         raise ClientError(f"{who}, which did not end within {SECONDS:.0f} s") from None
     errors = texts.get(process.stderr, bytearray())
     return bytes(texts[process.stdout]), bytes(errors)
-
-
-def _read_stream(stream: Any, texts: dict[Any, bytearray], selector: selectors.BaseSelector) -> None:
-    chunk = os.read(stream.fileno(), 1 << 16)
-    if not chunk:
-        selector.unregister(stream)
-    texts[stream] += chunk
-    if len(texts[stream]) > MOST_BYTES + (1 << 17):  # only the end of standard error is used
-        del texts[stream][:MOST_BYTES]
 
 
 def _read(out: bytes, plugin: Plugin, who: str) -> Credential:

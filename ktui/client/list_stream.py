@@ -107,6 +107,24 @@ class ListEnvelope(msgspec.Struct, frozen=True):
     metadata: ListMeta = ListMeta()
 
 
+class ItemMeta(msgspec.Struct):
+    """What is read of an item's metadata."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+
+
+class ListItem(msgspec.Struct):
+    metadata: ItemMeta
+
+
+class ItemList(msgspec.Struct):
+    """A List of which only the items' metadata are read."""
+
+    items: list[ListItem] | None = None
+
+
 class ListBody:
     """Counts the items of a response. `items` is exact once all chunks are fed; 0 if it is not a List.
 

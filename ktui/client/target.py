@@ -27,7 +27,7 @@ from ktui.client.list_counters import (
     read_counters,
     same_process,
 )
-from ktui.client.list_stream import ListBody
+from ktui.client.list_stream import ItemList, ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.metrics_page import samples_of
 from ktui.contract import paths
@@ -95,19 +95,6 @@ _SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_re
 _MOST_SEATS = 1e9  # beyond it a number is not one of seats
 
 
-class _Named(msgspec.Struct):
-    items: list[_NamedItem] | None = None
-
-
-class _NamedItem(msgspec.Struct):
-    metadata: _Metadata
-
-
-class _Metadata(msgspec.Struct):
-    name: str = ""
-    uid: str = ""
-
-
 async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
     """Return the priority level of ktui's own requests: that in a response's header, with its limits.
 
@@ -155,7 +142,7 @@ async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
         if answer.status_code != 200:
             continue
         with contextlib.suppress(DocumentError):
-            items = decode_json(answer.content, _Named).items or []
+            items = decode_json(answer.content, ItemList).items or []
             found |= {item.metadata.uid: item.metadata.name for item in items if item.metadata.uid}
     return found
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +27,7 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError, parse_toml, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.access_pattern import JSON, PROTOBUF
-from ktui.workloads.running.fleet import LoadClient
+from ktui.workloads.running.fleet import LoadClient, with_retries
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.workload import LoadContext, Workload
 
@@ -90,10 +91,9 @@ class ProfilePatch(ProfileTarget):
 
     async def send(self, client: LoadClient, label: str, rng: random.Random, retries: int) -> None:
         path = f"{self.path()}-{rng.randrange(self.key_space_size)}"
-        body, content_type = msgspec.Raw(self.body.encode()), PATCH_TYPES[self.patch_type]
-        await client.write_with_retries(
-            "PATCH", path, body, label, content_type=content_type, retries=retries
-        )
+        write = partial(client.write, content_type=PATCH_TYPES[self.patch_type])
+        body = msgspec.Raw(self.body.encode())
+        await with_retries(lambda: write("PATCH", path, body, label), retries)
 
 
 class WeightedRequest(msgspec.Struct, rename="camel"):

@@ -157,16 +157,7 @@ class LoadClient:
     async def get_with_retries(
         self, path: str, label: str = "", *, accept: str = "", retries: int = RETRIES
     ) -> LoadAnswer:
-        """Send a GET as client-go does: a 429 is repeated after Retry-After, up to `retries` times."""
-        return await _with_retries(lambda: self.get(path, label, accept=accept), retries)
-
-    async def write_with_retries(
-        self, method: str, path: str, body: Any, label: str, *, content_type: str, retries: int
-    ) -> LoadAnswer:
-        """Send a `write`; a 429 is repeated as in `get_with_retries`."""
-        return await _with_retries(
-            lambda: self.write(method, path, body, label, content_type=content_type), retries
-        )
+        return await with_retries(lambda: self.get(path, label, accept=accept), retries)
 
     async def write(
         self, method: str, path: str, body: Any, label: str = "", *, content_type: str = "application/json",
@@ -231,7 +222,8 @@ class LoadClient:
             self._cut = None
 
 
-async def _with_retries(send: Callable[[], Awaitable[LoadAnswer]], retries: int) -> LoadAnswer:
+async def with_retries(send: Callable[[], Awaitable[LoadAnswer]], retries: int) -> LoadAnswer:
+    """Send a request as client-go does: a 429 is repeated after Retry-After, up to `retries` times."""
     answer = await send()
     for _ in range(retries):
         if answer.status != REJECTED:

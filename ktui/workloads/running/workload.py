@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
+from ktui.client.list_stream import ItemList
 from ktui.contract.faults import Fault
 from ktui.contract.paths import Rules
 from ktui.documents.limits import DocumentError, decode_json
@@ -66,19 +65,6 @@ MOST_NAMES = 5_000
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
-class _Meta(msgspec.Struct):
-    name: str = ""
-    namespace: str = ""
-
-
-class _Item(msgspec.Struct):
-    metadata: _Meta
-
-
-class _Names(msgspec.Struct):
-    items: list[_Item] | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """The cluster. `version` is the Kubernetes version that the server follows, "" if unknown."""
@@ -108,7 +94,7 @@ async def names_in(client: ApiClient, collection: str, limit: int) -> list[tuple
     if response.status_code != 200:
         raise ClientError(f"cannot list {collection}: HTTP {response.status_code}")
     try:
-        found = decode_json(response.content, _Names)
+        found = decode_json(response.content, ItemList)
     except DocumentError as error:
         raise ClientError(f"the answer to {collection} is not a list: {error}") from error
     return [(item.metadata.namespace, item.metadata.name) for item in found.items or []]
