@@ -42,10 +42,7 @@ from ktui.core.prediction.sizes import Sizes
 def notes(
     tally: Tally, unique: DeduplicatedTally, ranked_by: str, sizes_from: str, unknown: int
 ) -> Iterator[str]:
-    """Yield the notes of a report: what it assumes, and what was special about the logs.
-
-    `unknown`: number of LISTs whose route depends on a query string that was not logged.
-    """
+    """Yield the notes; `unknown`: LISTs whose route depends on a query string that was not logged."""
     yield f"routes are predicted, not logged; assumed: {ASSUMED}"
     if ranked_by == BY_TIME:
         sizes = f"{sizes_from} holds none of these resources" if sizes_from else ""

@@ -116,10 +116,7 @@ class _GrowingFile:
 def listening(
     address: tuple[str, int], secret: str, live: LiveTally, tls: tuple[str, str] | None = None
 ) -> Iterator[str]:
-    """Serve an audit webhook backend, and yield its URL `http(s)://ADDRESS/SECRET`. Raises OSError.
-
-    `tls`: the files of a certificate and its key.
-    """
+    """Serve an audit webhook, and yield its URL; `tls`: files of certificate and key. Raises OSError."""
     handler = type("Handler", (_Webhook,), {"path_secret": f"/{secret}", "live": live})
     with ThreadingHTTPServer(address, handler) as server:
         server.daemon_threads = True

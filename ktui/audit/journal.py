@@ -60,10 +60,7 @@ class Journal:
         self, requests: Sequence[LoggedRequest], kinds: Sequence[int], groups: Sequence[int],
         contents: Sequence[int],
     ) -> None:  # fmt: skip
-        """Add requests; those that do not fit are counted in `lost`.
-
-        `kinds`: see `kind_of`. `contents`: checksums of their user agents and URIs.
-        """
+        """Add requests with their `kind_of` and checksums; those that do not fit are counted in `lost`."""
         first = len(self)
         kept = max(0, self._most - first)
         self.lost += max(0, len(requests) - kept)

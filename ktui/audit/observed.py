@@ -94,10 +94,7 @@ def numbers_of(request: TracedRequest) -> tuple[int, ...]:
 
 
 class TracedRequests(msgspec.Struct, array_like=True, gc=False):
-    """What traces say of a group's requests: sums of their observed routes, objects, and times of the stages.
-
-    `told`: how many tell each count.
-    """
+    """What traces say of a group's requests, as sums; `told`: how many tell each count."""
 
     count: int = 0
     fallback: int = 0

@@ -118,8 +118,7 @@ class GroupPrediction:
     elsewhere: bool = False
 
     def route(self, version: int = 0) -> str:
-        """Return `cache`, `etcd`, `none` (refused, or failed before anything was read), EITHER or
-        ELSEWHERE."""
+        """Return `cache`, `etcd`, `none` (refused, or failed before a read), EITHER or ELSEWHERE."""
         routes = self.routes(version)
         return routes[0] if len(routes) == 1 else EITHER
 

@@ -33,8 +33,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """One log. `records`: the number of records about requests. `problem`: how it broke off, or why it has
-    no request; "" if neither."""
+    """One log, its number of `records` about requests, and how it broke off or why it has none."""
 
     name: str
     lines: int

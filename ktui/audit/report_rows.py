@@ -35,10 +35,7 @@ _MOST = 3
 
 
 def causes(key: RangeKey, groups: Sequence[AuditGroup], predictions: VersionPredictions) -> list[AuditGroup]:
-    """Find the groups of requests that probably caused slow range reads of etcd, most frequent first.
-
-    These read such a range from etcd according to the rules.
-    """
+    """Find what reads such a range from etcd by the rules, and so may be its cause; most frequent first."""
     if key.what == "write":
         return []
     found = [group for group in groups if _plausible(key, group, predictions)]

@@ -115,10 +115,7 @@ class RequestList(LogReader):
 
 
 def _fits(listed: ListedRequest, sources: dict[str, ListedRequest]) -> bool:
-    """True if a record can be of the request that has its Audit-ID.
-
-    A client may choose the ID of its requests, so more is compared.
-    """
+    """True if a record can be of the request with its Audit-ID, which clients may choose."""
     for other in sources.values():
         if listed.source == other.source and listed.time != other.time and listed.verb != "watch":
             return False

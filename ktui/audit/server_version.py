@@ -106,10 +106,7 @@ def version_of(
 
 
 def contradicted(observed: Observed | None, version: str) -> str:
-    """Return a sentence if at least half of the measured requests have another route than predicted.
-
-    A fallback to etcd is allowed by the rules, so it contradicts nothing.
-    """
+    """Return a sentence if half of the measured requests have another route, fallbacks aside."""
     if observed is None or not _contradicts(observed):
         return ""
     different, measured = observed.differ - observed.fallback, observed.agree + observed.differ

@@ -33,10 +33,7 @@ _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 @dataclass(frozen=True, slots=True)
 class TimedResponse:
-    """A response, timed by the client.
-
-    `body_bytes` counts the body after decompression, `wire_bytes` before; it is not kept.
-    """
+    """A response, timed by the client; `body_bytes` are after decompression, `wire_bytes` before."""
 
     path: str
     status: int
@@ -146,10 +143,7 @@ class ApiClient:
         self, method: str, path: str, body: Any = None, content_type: str = "application/json", *,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:  # fmt: skip
-        """Send a request and return the whole response, error statuses included.
-
-        Raises ClientError without one.
-        """
+        """Send a request and return the whole response, of any status. Raises ClientError without one."""
         content = None if body is None else msgspec.json.encode(body)
         sent = {} if method == "GET" else {"Content-Type": content_type}  # a POST must name one
         sent |= headers or {}

@@ -25,10 +25,7 @@ Document = TypeVar("Document")
 
 
 class KtuiApi:
-    """The `/ktui/v1` API.
-
-    Every method raises ClientError if the server is unreachable, refuses, or is another.
-    """
+    """The `/ktui/v1` API. Methods raise ClientError if the server is unreachable, refuses, or is another."""
 
     def __init__(self, client: ApiClient) -> None:
         self.client = client

@@ -55,10 +55,7 @@ class UnboundedLists:
 async def unbounded_lists(
     client: ApiClient, paths: Sequence[str], server: ServerAssumptions
 ) -> UnboundedLists:
-    """Return the unbounded LISTs among `paths` with their sizes, which are kept in `server.sizes`.
-
-    Raises ClientError.
-    """
+    """Return the unbounded LISTs among `paths`; sizes are kept in `server.sizes`. Raises ClientError."""
     found = []
     for path in paths:
         if not is_unbounded(path, server):

@@ -128,8 +128,7 @@ def account(grown: Counters, subject: Subject, pages: int, items: int | None) ->
 
 
 def account_of_get(grown: Counters, subject: Subject) -> ListCounters:
-    """Return the route of a GET: etcd, if exactly one key was read meanwhile. LIST counters do not count
-    GETs. No counter shows that the cache answered one."""
+    """Return etcd for a GET while which one key was read; no counter shows that the cache answered one."""
     sums, gets = _sums(grown, subject), _sums(grown, subject, operation="get")
     keys = _rpcs(gets)
     if keys > 1 or sums.get(f"{_CACHE}_total") or sums.get(f"{_STORAGE}_total"):

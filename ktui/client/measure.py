@@ -30,10 +30,7 @@ _VARINT, _BYTES = 0, 2
 
 
 def member(message: bytes, *path: int) -> bytes:
-    """Return the bytes of one field of a protobuf message, for WATCH streams in protobuf; b"" if missing.
-
-    `path`: field numbers from the outside in.
-    """
+    """Return a field of a protobuf message by its numbers from the outside in; b"" if missing."""
     for number in path:
         fields = _fields(message.removeprefix(_ENVELOPE))
         message = next((content for found, content in fields if found == number), b"")

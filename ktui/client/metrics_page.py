@@ -38,10 +38,7 @@ class Sample(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """The samples of a family to keep: those with one of `names` whose line contains `text`.
-
-    `texts` has the text of single names instead.
-    """
+    """The samples of a family to keep: of `names`, in lines with `text`, or with a name's own of `texts`."""
 
     names: Sequence[bytes]
     text: bytes = b""

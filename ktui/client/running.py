@@ -81,16 +81,13 @@ def withdraw(pid: int) -> None:
 
 
 def find_running() -> list[RunningServer]:
-    """Return the running servers, newest first, and remove stale state files.
-
-    An invalid file of a running process is not removed: it may just be written.
-    """
+    """Return the running servers, newest first, and remove the state files of those that have ended."""
     found = []
     for path in (state_home() / "servers").glob("*/server.json"):
         pid = path.parent.name
         if not (pid.isdigit() and _alive(int(pid))):
             shutil.rmtree(path.parent, ignore_errors=True)
-        elif server := _read(path):
+        elif server := _read(path):  # an invalid file of a running process may just be written
             found.append(server)
     return sorted(found, key=lambda server: server.started, reverse=True)
 

@@ -131,10 +131,7 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
 
 
 async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
-    """Return the names of flow schemas and priority levels by UID; those that may not be read are left out.
-
-    Raises ClientError if the server is unreachable.
-    """
+    """Return the readable names of flow schemas and priority levels by UID. Raises ClientError."""
     version = next((name for since, name in _VERSIONS if minor >= since), "")
     found: dict[str, str] = {}
     for resource in ("flowschemas", "prioritylevelconfigurations") if version else ():

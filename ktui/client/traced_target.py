@@ -30,10 +30,7 @@ FROM_TRACE = "route, objects and stages are those of this very request, from its
 
 
 class TracedTarget(Target):
-    """Wraps a target. `settle` waits for the traces of measured requests, and judges these by them.
-
-    Others may drain the receiver, too: the dashboard does.
-    """
+    """Wraps a target; `settle` judges measures by their traces. Others may drain the receiver, too."""
 
     real = True
     settles_later = True
@@ -82,10 +79,7 @@ class TracedTarget(Target):
 
 
 def judge(run: Measured, traces: Sequence[TracedRequest]) -> bool:
-    """Replace what counters said of a measured request by what its traces say, one for each page.
-
-    Return False if a trace is missing.
-    """
+    """Replace what counters said of a request by what its traces say, one a page; False if one is missing."""
     if len(traces) < max(1, len(run.audit_ids)):
         run.remarks.append(NO_TRACE)
         return False

@@ -275,10 +275,7 @@ def left_out(minor: int) -> Iterator[str]:
 
 
 def _absent(recipe: _Recipe, minor: int) -> str:
-    """Return why a minor has no such rule: the metric that it lacks, with the minors that have it.
-
-    "" if it has the rule.
-    """
+    """Return why a minor has no such rule (the lacking metric, and the minors with it); "" if it has it."""
     if recipe.id == "list-memory" and not holds_lists(minor):
         return "streams the answers of LISTs (from 1.33 on)"
     for name in recipe.metrics:

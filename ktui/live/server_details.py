@@ -62,10 +62,7 @@ class ServerDetails:
         self.refusals = Refusals(clock)
 
     async def read_version(self, connection: ReplicaConnection) -> None:
-        """Read the version.
-
-        Raises ClientError if this is no kube-apiserver, or the credentials are refused.
-        """
+        """Read the version. Raises ClientError if this is no kube-apiserver, or refuses the credentials."""
         try:
             found = decode_json(await connection.document(VERSION), _Version)
         except RefusedError as error:

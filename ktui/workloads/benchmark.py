@@ -22,10 +22,7 @@ RETRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Extrapolation:
-    """An extrapolation (not a measurement) to `agents` clients.
-
-    It is for a cluster whose collections are `growth` times as large as the measured ones.
-    """
+    """Not a measurement: `agents` clients of a cluster whose collections are `growth` times as large."""
 
     agents: int
     nodes: int

@@ -176,10 +176,7 @@ def zap_time(ts: str | float) -> int:
 
 @lru_cache(maxsize=1024)
 def klog_day(month_day: str, now: datetime) -> int:
-    """Return microseconds since 1970 at midnight of a day such as `0823`, in its latest past year.
-
-    klog writes no year. Raises Malformed.
-    """
+    """Return microseconds since 1970 of a day such as `0823`, in its latest past year. Raises Malformed."""
     month, day = int(month_day[:2]), int(month_day[2:])
     for year in range(now.year, now.year - 9, -1):  # a 29 February may be eight years ago
         try:

@@ -220,10 +220,7 @@ def _after_prefix(line: bytes) -> bytes:
 
 
 def _other(line: bytes) -> Skip:
-    """Classify klog lines, blank lines, and the further lines of a klog text: stack traces, failed checks.
-
-    Raises Malformed for others.
-    """
+    """Classify klog lines, blank lines, and further lines of a klog text (stack traces). Raises Malformed."""
     if not line.strip() or line[:1] in (b"\t", b" ", b">"):
         return BLANK
     if _KLOG.match(line) is not None or line.startswith((b"[+]", b"[-]")):

@@ -89,10 +89,7 @@ def open_logs(names: list[str], standard_input: int = 0) -> Iterator[list[Log]]:
 
 
 def read_logs(logs: list[Log], tally: LogReader, report: Progressed) -> None:
-    """Feed every record; a stream that breaks off is noted as the problem of its file.
-
-    `report` stops the reading by raising an exception.
-    """
+    """Feed every record, and note where a file breaks off. `report` stops the reading with an exception."""
     before = 0
     try:
         for log in logs:

@@ -235,10 +235,7 @@ def _names(header: list[str]) -> list[str]:
 
 
 def rows(stream: ByteStream) -> Iterator[Block]:
-    """Yield the rows of a CSV export (CloudWatch Logs Insights, Log Analytics, Splunk), in lists.
-
-    Each row after the header is a JSON object. Raises BrokenStream.
-    """
+    """Yield the rows of a CSV export after its header, as JSON objects, in lists. Raises BrokenStream."""
     csv.field_size_limit(_WIDEST)
     reader = csv.reader(_lines(stream))
     header = _names(next(reader))
@@ -284,9 +281,7 @@ def records(source: BufferedStream) -> Iterator[Block]:
 
 
 def framing(source: BufferedStream) -> str:
-    """Return `lines`, `parts` (lines that a container runtime may have cut), `documents`, `table`, or
-    `messages` (OTLP protobuf).
-    """
+    """Return `lines`, `parts` (cut by a container runtime), `documents`, `table` or `messages` (OTLP)."""
     head = source.head(4096)
     if is_protobuf(head):
         return "messages"

@@ -80,10 +80,7 @@ class ClientReflector(ABC):
         self.backoff = ReflectorBackoff()
 
     async def run(self) -> None:
-        """List and watch until cancelled: a WATCH that has ended is sent again from the last version.
-
-        Without `watches` it returns after the LIST.
-        """
+        """List, and watch again and again from the last version until cancelled, or only list."""
         while True:
             pause = 0.0
             try:
@@ -183,10 +180,7 @@ class LoadReflector(CollectionReflector):
 
 
 class ObjectInformer(CollectionReflector):
-    """Caches objects by name; `handlers` are called with (event type, object).
-
-    Objects that are missing when everything is listed again are DELETED with their last state.
-    """
+    """Caches objects; `handlers` get (event type, object), also DELETED of those that a new LIST lacks."""
 
     def __init__(self, client: LoadClient, collection: str, selector: str) -> None:
         super().__init__(collection, selector)

@@ -72,10 +72,7 @@ class _Delivery:
 
 @dataclass(slots=True)
 class StepFigures:
-    """All events of one step.
-
-    `last` is the newest event: (revision, (group, type) → (number of watchers, label)).
-    """
+    """The events of one step; `last`: revision, and by (group, type) the watchers and the label."""
 
     change: str
     events: int = 0

@@ -133,8 +133,7 @@ class KubeletFleet:
         return self.ttl + min(access - self.ttl, access / pods)
 
     def rates(self) -> tuple[float, float]:
-        """GETs per second that go to etcd (no resourceVersion), and that the cache answers
-        (resourceVersion=0)."""
+        """GETs per second: to etcd (no resourceVersion), and answered by the cache (resourceVersion=0)."""
         if self.strategy == "Watch":
             return 0.0, 0.0
         if self.strategy == "Get" or self.minor <= 28:

@@ -64,10 +64,7 @@ async def _client(
 
 
 def _paced(path: str, send: Callable[[LoadClient, str], Awaitable[object]]) -> Action:
-    """Return an action that sends requests of a path, and compares their time with the knob `interval`.
-
-    `{namespace}` and `{node}` become those of the client.
-    """
+    """Return an action that sends requests of a client's path; its time is compared with `interval`."""
 
     async def action(context: LoadContext, client: LoadClient, number: int) -> None:
         began = time.monotonic()

@@ -113,8 +113,7 @@ def is_ready(pod: Obj) -> bool:
 
 
 def _to_delete_first(pod: Obj) -> tuple[bool, bool, str]:
-    """Return the sort key for deletions: pods without a node first, then those that are not ready
-    (ActivePodsWithRanks)."""
+    """The order of deletions: pods without a node, then those that are not ready (ActivePodsWithRanks)."""
     return bool(pod["spec"].get("nodeName")), is_ready(pod), str(pod["metadata"]["name"])
 
 
@@ -129,8 +128,7 @@ class RollingUpdate(NamedTuple):
     unavailable: int
 
     def new_size(self, new: int, everything: int) -> int:
-        """Return the size of the new ReplicaSet (`new` pods now) if all have `everything` pods
-        (NewRSNewReplicas)."""
+        """Return the new ReplicaSet's size, of `new` pods now and `everything` of all (NewRSNewReplicas)."""
         if new >= self.wanted:
             return self.wanted
         return new + max(0, min(self.wanted + self.surge - everything, self.wanted - new))

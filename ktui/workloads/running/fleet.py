@@ -163,10 +163,7 @@ class LoadClient:
         self, method: str, path: str, body: Any, label: str = "", *, content_type: str = "application/json",
         cause: str = "",
     ) -> LoadAnswer:  # fmt: skip
-        """Send one write and return its answer; raise ClientError without an answer.
-
-        `cause` is the resourceVersion to which the client reacts.
-        """
+        """Send one write that reacts to the resourceVersion `cause`; raise ClientError without an answer."""
         headers = {"Content-Type": content_type}
         return await self._send(method, path, label, headers, body=body, keep=MOST_BODY, cause=cause)
 

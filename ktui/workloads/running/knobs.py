@@ -19,10 +19,7 @@ class WorkloadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One setting, with values of the type of `default`.
-
-    `choices` are the allowed texts; `least` and `most` bound a number.
-    """
+    """A setting of the type of `default`: `choices` are its texts, `least` and `most` bound a number."""
 
     name: str
     default: Value

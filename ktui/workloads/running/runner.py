@@ -179,10 +179,7 @@ class Run:
             await self._set_version(self.current)
 
     async def _mark(self, text: str) -> str:
-        """Add a marker to this run's stream and to the server's telemetry, for charts and recordings.
-
-        Returns the marker's text, "" if the server has no markers.
-        """
+        """Add a marker to this run's stream and the telemetry; return its text, "" without telemetry."""
         self.markers.append(text)
         marker = f"{self.workload.name}: {text}"[:MOST_MARKER]
         if not self.real:

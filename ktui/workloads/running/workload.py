@@ -105,10 +105,7 @@ DRAIN_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class FindingsTable:
-    """A workload's own table in the summary: cells are text; all columns but the first are numbers.
-
-    `data` is the additional data for programs.
-    """
+    """A workload's own table of texts, all but the first of each row numbers; `data` is for programs."""
 
     title: str
     heads: tuple[str, ...]
