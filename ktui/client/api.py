@@ -33,7 +33,7 @@ _OF_THE_WIRE = (b"content-encoding", b"content-length", b"transfer-encoding")
 
 @dataclass(frozen=True, slots=True)
 class TimedResponse:
-    """A response, timed by the client; `body_bytes` are after decompression, `wire_bytes` before."""
+    """A response without its body, timed; `body_bytes` are after decompression, `wire_bytes` before."""
 
     path: str
     status: int

@@ -128,7 +128,7 @@ def account(grown: Counters, subject: Subject, pages: int, items: int | None) ->
 
 
 def account_of_get(grown: Counters, subject: Subject) -> ListCounters:
-    """Return etcd for a GET while which one key was read; no counter shows that the cache answered one."""
+    """Return `etcd` if one key was read during a GET; no counter shows that the cache answered one."""
     sums, gets = _sums(grown, subject), _sums(grown, subject, operation="get")
     keys = _rpcs(gets)
     if keys > 1 or sums.get(f"{_CACHE}_total") or sums.get(f"{_STORAGE}_total"):

@@ -80,7 +80,7 @@ class ClientReflector(ABC):
         self.backoff = ReflectorBackoff()
 
     async def run(self) -> None:
-        """List, and watch again and again from the last version until cancelled, or only list."""
+        """List, then watch from the last version again and again, until cancelled; or only list."""
         while True:
             pause = 0.0
             try:
