@@ -6,6 +6,7 @@ No other module of the dashboard may name a private attribute of Textual.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual._context import active_app
 from textual._styles_cache import StylesCache
 from textual.app import App
+from textual.cache import FIFOCache
 from textual.events import Resize
 from textual.message import Message
 from textual.notifications import SeverityLevel
@@ -40,7 +42,40 @@ def _release_removed_widgets() -> None:
     setattr(StylesCache, _BORDER_STYLES, staticmethod(lru_cache(1024)(made)))
 
 
+MAKE_STRIP = Strip.__init__  # Textual's
+
+
+def _make_caches_when_used() -> None:
+    """Let Textual make a strip's caches when they are used.
+
+    A strip has seven, which take four fifths of the time to make it. Most strips are a piece of a line
+    that is painted once.
+    """
+    strip = Strip([])
+    sizes = {
+        name: cache._maxsize
+        for name in Strip.__slots__
+        if isinstance(cache := getattr(strip, name), FIFOCache)
+    }
+
+    def make(self: Strip, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+        self._segments = list(segments)
+        self._cell_length = cell_length
+        self._render_cache = self._link_ids = self._cell_count = None
+
+    def make_cache(self: Strip, name: str) -> FIFOCache[Any, Any]:
+        if name not in sizes:
+            raise AttributeError(name)
+        cache: FIFOCache[Any, Any] = FIFOCache(sizes[name])
+        setattr(self, name, cache)
+        return cache
+
+    Strip.__init__ = make  # type: ignore[method-assign]
+    Strip.__getattr__ = make_cache  # type: ignore[attr-defined]
+
+
 _release_removed_widgets()
+_make_caches_when_used()
 look_once_at_classes()
 
 

@@ -190,9 +190,9 @@ class CacheSummary(Struct, frozen=True):
 def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[CacheSummary]:
     """Return all caches, largest first; unchanged lines of `before` are reused and not painted again."""
     known = {line.row.resource: line for line in before}
-    made = []
+    head, made = state.revision, []
     for row in sorted(state.caches.values(), key=by_size):
-        line = CacheSummary(row, row.lag(state.revision), state.events_per_second(row.resource))
+        line = CacheSummary(row, row.lag(head), state.events_per_second(row.resource))
         old = known.get(row.resource)
         made.append(old if old is not None and old.row is row and old == line else line)
     return made

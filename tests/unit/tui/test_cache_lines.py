@@ -1,4 +1,4 @@
-"""The rows of the Cache screen."""
+"""The rows of the Cache screen, and of the Overview's table of caches."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ from ktui.contract.events import CacheStatus, EtcdProgress, Prefix
 from ktui.core.reducer import apply
 from ktui.core.state import State
 from ktui.tui.cache.cache_columns import CacheLines
+from ktui.tui.overview.holdings import cache_lines
+from tests.unit.growth import growth
 
 
 def state(*events: Any) -> State:
@@ -67,3 +69,11 @@ def test_a_bar_tells_the_share_of_the_greatest_and_moves_in_steps() -> None:
     after = {line.resource: line for line in lines.of(now)}
     assert {name: line.share for name, line in after.items()} == shares
     assert after["nodes"] is before["nodes"]  # a byte more elsewhere does not make it another line
+
+
+def test_twice_as_many_caches_take_twice_as_long() -> None:
+    def caches(number: int) -> tuple[State]:
+        return (state(*(cache(f"kind{at}", rv=at) for at in range(number))),)
+
+    assert growth(cache_lines, caches, 100) < 2.5
+    assert growth(CacheLines().of, caches, 100) < 2.5

@@ -14,8 +14,9 @@ from typing import TypeGuard
 
 import pytest
 import textual.pilot
+from rich.segment import Segment
 from textual.app import App, ComposeResult
-from textual.cache import LRUCache
+from textual.cache import FIFOCache, LRUCache
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.message_pump import MessagePump
@@ -161,6 +162,30 @@ def test_of_a_screen_that_is_gone_nothing_painted_is_kept() -> None:
     cache = asyncio.run(painted())
     gc.collect()
     assert cache() is None
+
+
+def test_a_strip_makes_its_caches_when_they_are_used() -> None:
+    parts = [Segment("one"), Segment("two")]
+    strip, textuals = Strip(parts, 6), Strip([])
+    compat.MAKE_STRIP(textuals, parts, 6)
+    caches = [name for name in Strip.__slots__ if isinstance(getattr(textuals, name), FIFOCache)]
+    unset = [name for name in Strip.__slots__ if not _is_set(strip, name)]
+    assert unset == caches and len(caches) == 7
+    for name in Strip.__slots__:
+        ours, theirs = getattr(strip, name), getattr(textuals, name)
+        assert repr(ours) == repr(theirs), name
+        assert getattr(strip, name) is ours, name
+    assert strip.divide((3, 6)) is strip.divide((3, 6)), "kept"
+    with pytest.raises(AttributeError, match="colour"):
+        _ = strip.colour
+
+
+def _is_set(strip: Strip, name: str) -> bool:
+    try:
+        getattr(Strip, name).__get__(strip)  # the slot itself
+    except AttributeError:
+        return False
+    return True
 
 
 def facts(of: type[DOMNode]) -> dict[str, object]:
