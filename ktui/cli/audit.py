@@ -95,8 +95,7 @@ def read_tally(args: argparse.Namespace, progress: bool, *, quiet: bool = False)
     """
     with open_logs(args.files) as logs:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
-        wish = _wish(args, progress)
-        tally = _tally(args)
+        wish, tally = _wish(args, progress), Tally(*_options(args))
         if quiet:
             read_all(logs, tally, lambda name, taken: None)
         else:
@@ -105,8 +104,7 @@ def read_tally(args: argparse.Namespace, progress: bool, *, quiet: bool = False)
 
 
 def _merged(files: list[str], args: argparse.Namespace, progress: bool) -> tuple[Tally, Wish]:
-    wish = _wish(args, progress)
-    tally = _tally(args)
+    wish, tally = _wish(args, progress), Tally(*_options(args))
     merge(tally, files)
     return tally, wish
 
@@ -127,7 +125,7 @@ def _screen(args: argparse.Namespace, progress: bool) -> int:
 
     check_theme(args)
     with separate_keyboard("-" in args.files) as piped, open_logs(args.files, piped) as logs:
-        return show(logs, _tally(args), _wish(args, progress), preferences_of(args))
+        return show(logs, Tally(*_options(args)), _wish(args, progress), preferences_of(args))
 
 
 def _live(args: argparse.Namespace) -> int:
@@ -137,22 +135,13 @@ def _live(args: argparse.Namespace) -> int:
     _check_version(args)
     check_theme(args)
     wish = _wish(args, supports_progress(args))
-    return run_live(args, _tally(args), wish, preferences_of(args))
-
-
-def _tally(args: argparse.Namespace) -> Tally:
-    return Tally(*_options(args))
+    return run_live(args, Tally(*_options(args)), wish, preferences_of(args))
 
 
 def _options(args: argparse.Namespace) -> TallyOptions:
-    since, until = args.since, args.until
-    return TallyOptions(
-        datetime.now(UTC),
-        args.etcd_prefix,
-        FIRST if since is None else since,
-        LAST if until is None else until,
-        args.sampling,
-    )
+    since = FIRST if args.since is None else args.since
+    until = LAST if args.until is None else args.until
+    return TallyOptions(datetime.now(UTC), args.etcd_prefix, since, until, args.sampling)
 
 
 def _print(report: Report, args: argparse.Namespace) -> None:

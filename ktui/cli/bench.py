@@ -37,7 +37,12 @@ def run(args: argparse.Namespace) -> int:
     if problem := target_conflict(args):
         return fail(problem, USAGE)
     bench = asyncio.run(_measure(args, find_plan(args.named_plan or args.plan)))
-    _print(args, bench)
+    if args.json:
+        emit_json(bench.document())
+    elif args.markdown:
+        emit(markdown(bench))
+    else:
+        print_table(bench)
     return OK if bench.answered else SERVER_ERROR
 
 
@@ -58,16 +63,6 @@ async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
         return Bench(plan, rows, found.client.connection.url, node, namespace, server.behaviour.version, many)
 
 
-def _print(args: argparse.Namespace, bench: Bench) -> None:
-    if args.json:
-        emit_json(bench.document())
-        return
-    if args.markdown:
-        emit(markdown(bench))
-    else:
-        print_table(bench)
-
-
 _HEADS = ("", "LIST", "objects", "processed", "received", "held", "ms")
 _STYLES = {"C": "bold green", "E": "bold yellow", "!": "bold red", "?": "dim"}
 # The width of the number columns next to the path, and the least width of a path.
@@ -82,7 +77,12 @@ def print_table(bench: Bench) -> None:
     console.print(Text(_title(bench)))
     table = _table(_HEADS, console.width)
     for row in bench.rows:
-        _add(table, row)
+        letter, name, *cells = _measured(row.runs, escaped(row.planned.path))
+        note = f"\n{escaped(row.planned.note)}" if row.planned.note else ""
+        request = Text.assemble(name, (note, "dim"))
+        table.add_row(Text(letter, _STYLES[letter[0]]), request, *map(Text, cells))
+        if row.without is not None:
+            table.add_row(*(Text(cell, "dim") for cell in _without(row, row.without)))
     table.add_section()
     table.add_row(*(Text(cell, "bold") for cell in _sum(bench)))
     roomy = console.width >= NUMBERS_WIDTH + PATH_WIDTHS[0]
@@ -122,28 +122,24 @@ def _table(heads: tuple[str, ...], width: int) -> Table:
     return table
 
 
-def _add(table: Table, row: Row) -> None:
-    letter, name, *cells = _measured(row.runs, escaped(row.planned.path))
-    note = f"\n{escaped(row.planned.note)}" if row.planned.note else ""
-    table.add_row(
-        Text(letter, _STYLES[letter[0]]), Text.assemble(name, (note, "dim")), *(Text(cell) for cell in cells)
-    )
-    if row.without is not None:
-        table.add_row(*(Text(cell, "dim") for cell in _without(row, row.without)))
-
-
 def markdown(bench: Bench) -> str:
     """Return the benchmark as a GitHub table; cell text is escaped."""
-    heads = _heads(bench)
+    many = bench.many
+    further = (
+        () if many is None else (f"× {integer(many.agents)} {what}" for what in ("processed", "received"))
+    )
+    heads = [*_HEADS, *further]
     lines = [f"**{_title(bench)}**", "", _line(heads), _line(["---", "---", *["---:"] * (len(heads) - 2)])]
     for row in bench.rows:
-        letter, name, *cells = _cells(row, bench)
+        letter, name, *cells = _measured(row.runs, escaped(row.planned.path))
+        if many is not None and row.measured.ok:
+            cells += _many(row.times(many))
         note = f" {escaped(row.planned.note)}" if row.planned.note else ""
         lines.append(_line([letter, f"`{name}`{note}", *cells], len(heads)))
         if row.without is not None:
             lines.append(_line(_without(row, row.without), len(heads)))
-    many = [] if bench.many is None else _many(total_of(bench.rows, bench.many))
-    lines += [_line([*_sum(bench), *many]), ""]
+    total = [] if many is None else _many(total_of(bench.rows, many))
+    lines += [_line([*_sum(bench), *total]), ""]
     return "\n".join([*lines, *(f"{line}  " for line in _foot(bench))])
 
 
@@ -155,17 +151,6 @@ def _line(cells: list[str], columns: int = 0) -> str:
 def _title(bench: Bench) -> str:
     about = f": {bench.plan.about}" if bench.plan.about else ""
     return escaped(f"{bench.plan.name}{about} (Kubernetes {bench.kube_version})")
-
-
-def _heads(bench: Bench) -> list[str]:
-    if bench.many is None:
-        return [*_HEADS]
-    return [*_HEADS, f"× {integer(bench.many.agents)} processed", f"× {integer(bench.many.agents)} received"]
-
-
-def _cells(row: Row, bench: Bench) -> list[str]:
-    cells = _measured(row.runs, escaped(row.planned.path))
-    return cells + (_many(row.times(bench.many)) if bench.many is not None and row.measured.ok else [])
 
 
 def _many(total: Total) -> list[str]:

@@ -76,7 +76,8 @@ class ServerChild:
         self._errors: deque[str] = deque(maxlen=50)
         self._reader: asyncio.Task[None] | None = None
 
-    async def _spawn(self) -> asyncio.subprocess.Process:
+    async def start(self) -> ServerConnection:
+        """Start the server and wait until it serves. Raises ClientError with the server's message."""
         self._errors.clear()
         process = self._process = await asyncio.create_subprocess_exec(
             *self._words,
@@ -88,25 +89,22 @@ class ServerChild:
         )
         log.info("server started as process %d", process.pid)
         self._reader = asyncio.create_task(self._keep_errors(process))
-        return process
-
-    async def start(self) -> ServerConnection:
-        """Start the server and wait until it serves. Raises ClientError with the server's message."""
-        process = await self._spawn()
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._until_ready(process)
         except TimeoutError:
             await self.stop()
             raise ClientError(f"the server did not start within {START_SECONDS:.0f} s") from None
-        return self._connection(process.pid)
+        found = next((server for server in find_running() if server.pid == process.pid), None)
+        if found is None:
+            raise ClientError("the server serves, but its state file is missing")
+        return found.connection
 
     async def wait(self) -> str:
         """Wait until the server has ended; return the cause as one sentence."""
         if self._process is None:
             raise ClientError("the server was not started")
-        status = await self._process.wait()
-        return await self._cause(status)
+        return await self._cause(await self._process.wait())
 
     @property
     def pid(self) -> int:
@@ -142,26 +140,15 @@ class ServerChild:
             self._errors.append(line)
 
     async def _cause(self, status: int) -> str:
-        cause = await self._reported_cause(status)
-        log.error("the server ended: %s", cause)
-        return cause
-
-    async def _reported_cause(self, status: int) -> str:
         if self._reader is not None:
             await self._reader
+        cause = f"the server ended with status {status}" + (f": {self._errors[-1]}" if self._errors else "")
         if status < 0:
-            return f"the server was killed by {signal.Signals(-status).name}"
-        text = next((line for line in reversed(self._errors) if line.startswith("ktui: ")), "")
-        if text:
-            return text.removeprefix("ktui: ")
-        return f"the server ended with status {status}" + (f": {self._errors[-1]}" if self._errors else "")
-
-    @staticmethod
-    def _connection(pid: int) -> ServerConnection:
-        for server in find_running():
-            if server.pid == pid:
-                return server.connection
-        raise ClientError("the server serves, but its state file is missing")
+            cause = f"the server was killed by {signal.Signals(-status).name}"
+        elif told := next((line for line in reversed(self._errors) if line.startswith("ktui: ")), ""):
+            cause = told.removeprefix("ktui: ")
+        log.error("the server ended: %s", cause)
+        return cause
 
 
 DYING_SECONDS = 3.0  # longest time between a server's last message and its end

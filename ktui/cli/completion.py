@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ _ZSH_SOURCED = ("$zsh_eval_context[-1] == eval ", "$zsh_eval_context[-1] == (eva
 
 def run(args: argparse.Namespace) -> int:
     if args.words:
-        emit("\n".join(WORDS[args.words]()))
+        emit("\n".join(_words(args.words)))
         return OK
     if args.shell is None:
         return fail(f"whose completions? ktui completion {'|'.join(SHELLS)}", USAGE)
@@ -54,8 +54,7 @@ def script(shell: str) -> str:
     from ktui.cli.main import whole_parser
 
     parser = whole_parser()
-    _describe(parser)
-    for each in (parser, *_commands(parser)):
+    for each in _commands(parser):
         for action in each._actions:
             _complete(action)
     text: str = shtab.complete(parser, shell=shell)
@@ -63,21 +62,13 @@ def script(shell: str) -> str:
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield command
-                yield from _commands(command)
-
-
-def _describe(parser: argparse.ArgumentParser) -> None:
-    """Set each command's description to its short help, which shtab then shows."""
+    """Yield the parser and those of its commands, whose descriptions become their short help for shtab."""
+    yield parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for choice in action._choices_actions:
-                command = action.choices[choice.dest]
-                command.description = choice.help
-                _describe(command)
+                action.choices[choice.dest].description = choice.help
+                yield from _commands(action.choices[choice.dest])
 
 
 def _complete(action: Any) -> None:
@@ -96,10 +87,32 @@ def _complete(action: Any) -> None:
         action.complete = shtab.DIRECTORY
 
 
-def _themes() -> list[str]:
-    from ktui.config.places import theme_names  # start-up time
+def _words(kind: str) -> list[str]:
+    """Return the values of an option; each kind imports only what it needs: a shell waits for them."""
+    if kind == "themes":
+        from ktui.config.places import theme_names
 
-    return theme_names(os.environ)
+        return theme_names(os.environ)
+    if kind == "contexts":
+        return _contexts()
+    if kind == "kube-versions":
+        from ktui.kube.versions import KNOWN_VERSIONS
+
+        return list(KNOWN_VERSIONS)
+    if kind == "servers":
+        from ktui.client.running import find_running
+
+        return [server.connection.url for server in find_running()]
+    if kind == "plans":  # the built-in ones, and the TOML files in the working directory
+        from ktui.workloads.plans import builtin_plans
+
+        return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]
+    from ktui.kube.resources import BUILTIN
+
+    if kind == "resources":
+        return ["all", "none", *sorted({resource.id for resource in BUILTIN.preferred()})]
+    found = [each for each in BUILTIN.preferred() if "list" in each.verbs]  # their paths
+    return sorted(f"/{'apis' if item.group else 'api'}/{item.api_version}/{item.resource}" for item in found)
 
 
 def _contexts() -> list[str]:
@@ -116,47 +129,3 @@ def _contexts() -> list[str]:
     with contextlib.suppress(ClientError):
         names += read_contexts(kubeconfig_files())[0]
     return list(dict.fromkeys(names))
-
-
-def _kube_versions() -> list[str]:
-    from ktui.kube.versions import KNOWN_VERSIONS  # start-up time
-
-    return list(KNOWN_VERSIONS)
-
-
-def _resources() -> list[str]:
-    from ktui.kube.resources import BUILTIN  # start-up time
-
-    return ["all", "none", *sorted({resource.id for resource in BUILTIN.preferred()})]
-
-
-def _paths() -> list[str]:
-    """Return the path of every collection, an argument of `ktui list` and `ktui explain`."""
-    from ktui.kube.resources import BUILTIN  # start-up time
-
-    found = [each for each in BUILTIN.preferred() if "list" in each.verbs]
-    return sorted(f"/{'apis' if item.group else 'api'}/{item.api_version}/{item.resource}" for item in found)
-
-
-def _plans() -> list[str]:
-    """Return the built-in plans, and the TOML files in the working directory."""
-    from ktui.workloads.plans import builtin_plans  # start-up time
-
-    return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]
-
-
-def _servers() -> list[str]:
-    from ktui.client.running import find_running  # start-up time
-
-    return [server.connection.url for server in find_running()]
-
-
-WORDS: dict[str, Callable[[], list[str]]] = {
-    "themes": _themes,
-    "contexts": _contexts,
-    "kube-versions": _kube_versions,
-    "resources": _resources,
-    "servers": _servers,
-    "paths": _paths,
-    "plans": _plans,
-}

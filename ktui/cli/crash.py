@@ -40,10 +40,8 @@ def note(error: BaseException) -> Path:
     """Write a traceback to the log, else to the crash file; return that file. Raises OSError."""
     if log_path() is not None:
         log.critical("crashed", exc_info=error)
-    return log_path() or _append(error)  # logging may have failed with this message
-
-
-def _append(error: BaseException) -> Path:
+    if (written := log_path()) is not None:  # logging may have failed with this message
+        return written
     path = state_home(os.environ) / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     grown = path.exists() and path.stat().st_size > MOST_BYTES

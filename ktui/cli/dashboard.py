@@ -27,7 +27,6 @@ from ktui.kube.gates import DEFAULT_VERSION
 from ktui.tui.source import LiveSource, MergedSource, SideSource, TelemetrySource, feed_events
 
 if TYPE_CHECKING:
-    from ktui.core.recordings.recorder import Recorder
     from ktui.live.server_details import LiveFeed
     from ktui.traces.receiver import OtlpReceiver
     from ktui.tui.app import KtuiApp
@@ -40,41 +39,8 @@ log = log_of(__name__)
 
 def run(args: argparse.Namespace) -> int:
     status = check(args) or (OK if args.screenshot else check_terminal())
-    return _open(args) if status == OK else status
-
-
-def check(args: argparse.Namespace) -> int:
-    """Check the arguments before anything is started, and start the log.
-
-    Raises ConfigError, BehaviourError.
-    """
-    chosen = [f"--{name}" for name in SOURCES if getattr(args, name)]
-    if len(chosen) > 1:
-        return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
-    if args.record and args.replay:
-        return fail("a recording cannot be recorded again: `ktui recording cut` copies a part of one", USAGE)
-    check_theme(args)
-    size_of(args.size)
-    if args.kube_version != DEFAULT_VERSION or args.feature_gates:
-        behaviour_from(args)
-    start_log(args, "dashboard")
-    return _check_snapshot(args.snapshot) if args.snapshot else OK
-
-
-def _check_snapshot(name: str) -> int:
-    """Return OK, or print an error if the file cannot be read or does not begin as a snapshot."""
-
-    from ktui.etcd.errors import SnapshotError  # start-up time
-    from ktui.etcd.snapshot import check as check_snapshot
-
-    try:
-        check_snapshot(Path(name))
-    except SnapshotError as error:
-        return fail(str(error).removesuffix("."), NO_CONNECTION)
-    return OK
-
-
-def _open(args: argparse.Namespace) -> int:
+    if status != OK:
+        return status
     gc.disable()  # until the first frame: everything loaded before it stays alive
     from ktui.tui.subclassing import look_once_at_classes  # start-up time
 
@@ -96,6 +62,32 @@ def _open(args: argparse.Namespace) -> int:
         report_log_problem()
 
 
+def check(args: argparse.Namespace) -> int:
+    """Check the arguments before anything is started, and start the log.
+
+    Raises ConfigError, BehaviourError.
+    """
+    chosen = [f"--{name}" for name in SOURCES if getattr(args, name)]
+    if len(chosen) > 1:
+        return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)
+    if args.record and args.replay:
+        return fail("a recording cannot be recorded again: `ktui recording cut` copies a part of one", USAGE)
+    check_theme(args)
+    size_of(args.size)
+    if args.kube_version != DEFAULT_VERSION or args.feature_gates:
+        behaviour_from(args)
+    start_log(args, "dashboard")
+    if args.snapshot:
+        from ktui.etcd.errors import SnapshotError  # start-up time
+        from ktui.etcd.snapshot import check as check_snapshot
+
+        try:
+            check_snapshot(Path(args.snapshot))
+        except SnapshotError as error:
+            return fail(str(error).removesuffix("."), NO_CONNECTION)
+    return OK
+
+
 async def _show(args: argparse.Namespace) -> int:
     """Run the dashboard. Its own server is started once the first frame is shown."""
     kube_context = kube_context_of(args)
@@ -107,15 +99,17 @@ async def _show(args: argparse.Namespace) -> int:
     child = None if none_needed else server_child(args)
     recorder = None
     try:
-        recorder = _recorder(args)
+        if args.record:
+            from ktui.core.recordings.recorder import Recorder  # start-up time
+
+            recorder = Recorder(Path(args.record))
         if traces_only and receiver is not None:
             from ktui.tui.live.app import OtlpSource  # start-up time
 
             source: TelemetrySource = OtlpSource(receiver, behaviour_from(args))
         else:
-            source = (
-                _cluster(args, kube_context) if over_metrics and not args.replay else _source(args, child)
-            )
+            scraped = over_metrics and not args.replay
+            source = _cluster(args, kube_context) if scraped else _source(args, child)
             source = _add_sources(source, args, "" if over_metrics else kube_context, receiver)
         preferences = preferences_of(args, kube_context)
         traces = receiver is not None or traces_only
@@ -159,28 +153,20 @@ def _recorded_traces(name: str) -> tuple[bool, bool]:
     return any(traces), bool(traces) and all(traces)
 
 
-def _app_class(*, over_metrics: bool, traces: bool = False, only: bool = False) -> type[KtuiApp]:
-    if traces and (over_metrics or only):
-        from ktui.tui.live.app import TracesApp, TracesOnlyApp  # start-up time
+def _app_class(*, over_metrics: bool, traces: bool, only: bool) -> type[KtuiApp]:
+    if not over_metrics and not only:
+        from ktui.tui.app import KtuiApp  # start-up time
 
-        return TracesOnlyApp if only else TracesApp
-    if over_metrics:
-        from ktui.tui.live.app import LiveApp  # start-up time
+        return KtuiApp
+    from ktui.tui.live.app import LiveApp, TracesApp, TracesOnlyApp  # start-up time
 
-        return LiveApp
-    from ktui.tui.app import KtuiApp  # start-up time
-
-    return KtuiApp
+    return TracesOnlyApp if only else TracesApp if traces else LiveApp
 
 
 def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
     """Return the source for the kube-apiserver of a context, or for the Prometheus that scrapes it."""
-    from ktui.client.kube_connection import KubeConnection  # start-up time
     from ktui.client.kubeconfig_reader import credential_program, kubeconfig_files, read_kubeconfig
-    from ktui.tui.live.source import ClusterSource
-
-    def connect() -> KubeConnection:
-        return read_kubeconfig(kubeconfig_files(), context)
+    from ktui.tui.live.source import ClusterSource  # start-up time
 
     def make() -> LiveFeed:
         if args.prometheus:
@@ -189,11 +175,11 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
             return PrometheusFeed(prometheus_connection(args))
         from ktui.live.scraper import Scraper  # start-up time
 
-        return Scraper(connect)
+        return Scraper(lambda: read_kubeconfig(kubeconfig_files(), context))
 
-    where = f"the Prometheus at {args.prometheus}" if args.prometheus else f"context {context}"
     if args.prometheus:
-        return ClusterSource(make, where)
+        return ClusterSource(make, f"the Prometheus at {args.prometheus}")
+    where = f"context {context}"
     return ClusterSource(make, where, lambda: credential_program(kubeconfig_files(), context))
 
 
@@ -248,16 +234,6 @@ def _source(args: argparse.Namespace, child: ServerChild | None) -> TelemetrySou
     if args.snapshot:
         return LiveSource(ChildLauncher(child, f"starting etcd with the snapshot {args.snapshot}"))
     return LiveSource(ChildLauncher(child))
-
-
-def _recorder(args: argparse.Namespace) -> Recorder | None:
-    """Return the recorder for `--record`; None without it, or for a replay."""
-    if not args.record or args.replay:
-        return None
-
-    from ktui.core.recordings.recorder import Recorder  # start-up time
-
-    return Recorder(Path(args.record))
 
 
 def check_source(args: argparse.Namespace) -> None:

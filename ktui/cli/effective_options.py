@@ -87,7 +87,10 @@ def parse(
     args = line.args
     child = bool(getattr(args, "parent", None))
     environ = {} if child else environ
-    config = _config(args, environ, child)
+    given = getattr(args, "config", "") or ""
+    path = config_file(environ, given)
+    required = bool(given or environ.get(CONFIG_ENV))
+    config = Config(TomlFile(path)) if child else read_config(path, required=required)
     chosen = _context(line, config, environ)
     values = _fill(line, config, chosen, environ)
     for warning in config.warnings:
@@ -114,22 +117,10 @@ def _parsed(parser: argparse.ArgumentParser, words: Sequence[str], command: str)
     args = parser.parse_args(words, argparse.Namespace(**unset))
     given = {dest for dest in options if getattr(args, dest) is not unset[dest]}
     for dest in options.keys() - given:
-        setattr(args, dest, _default(options[dest]))
+        kind, default = options[dest].type, options[dest].default
+        value = kind(default) if isinstance(default, str) and callable(kind) else default
+        setattr(args, dest, None if value is argparse.SUPPRESS else value)
     return _Line(command, args, options, given)
-
-
-def _default(action: argparse.Action) -> Any:
-    if isinstance(action.default, str) and callable(action.type):
-        return action.type(action.default)
-    return None if action.default is argparse.SUPPRESS else action.default
-
-
-def _config(args: argparse.Namespace, environ: Mapping[str, str], child: bool) -> Config:
-    given = getattr(args, "config", "") or ""
-    path = config_file(environ, given)
-    if child:
-        return Config(TomlFile(path))
-    return read_config(path, required=bool(given or environ.get(CONFIG_ENV)))
 
 
 def _context(line: _Line, config: Config, environ: Mapping[str, str]) -> Chosen | None:

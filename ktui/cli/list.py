@@ -25,7 +25,15 @@ def run(args: argparse.Namespace) -> int:
     if problem := _misuse(args):
         return fail(problem, USAGE)
     if args.estimate:
-        return _print_estimate(args)
+        try:
+            estimate = asyncio.run(estimate_at(args))
+        except RefusedError as error:
+            return fail(str(error), SERVER_ERROR)
+        if args.json:
+            emit_json(estimate.document())
+        else:
+            emit("\n".join(_estimate_lines(estimate)), coloured=True)
+        return OK
     try:
         listing = asyncio.run(_list(args))
     except OSError as error:
@@ -51,18 +59,6 @@ def _misuse(args: argparse.Namespace) -> str:
     if args.otlp is not None and not (args.kubeconfig or args.context):
         return "--otlp judges the requests to a kube-apiserver by its traces: name one with --kubeconfig"
     return target_conflict(args) or demo_refuses(args, args.path)
-
-
-def _print_estimate(args: argparse.Namespace) -> int:
-    try:
-        found = asyncio.run(estimate_at(args))
-    except RefusedError as error:
-        return fail(str(error), SERVER_ERROR)
-    if args.json:
-        emit_json(found.document())
-    else:
-        emit("\n".join(_estimate_lines(found)), coloured=True)
-    return OK
 
 
 async def estimate_at(args: argparse.Namespace) -> ListEstimate:

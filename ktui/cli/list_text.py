@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -21,6 +21,10 @@ _STYLES = {"C": "green", "E": "yellow"}
 _VERDICTS = {Verdict.SAVES: "bold green", Verdict.MIXED: "bold yellow", Verdict.COSTS_MORE: "bold red"}
 # Prediction and measurement: equal, different, not comparable.
 _MARKS = {True: ("=", "green"), False: ("≠", "red"), None: ("?", "dim")}
+_ETCD: dict[str, Callable[[int], str]] = {
+    "rpcs": lambda count: f"{integer(count)} RPC", "keys": lambda count: many(count, "key"),
+    "bytes": long_bytes,
+}  # fmt: skip
 _CHANGES = {-1: ("less", "green"), 0: ("", ""), 1: ("more", "red")}
 
 
@@ -32,22 +36,22 @@ def print_listing(listing: Listing) -> None:
 
 def _parts(listing: Listing) -> Iterator[RenderableType]:
     measured = listing.measured
-    yield _verdict(measured)
-    yield _costs(listing)
+    if measured.ok:
+        yield Text.assemble(_route(measured.route), f" because {measured.reason}" if measured.reason else "")
+    else:
+        yield Text.assemble(("! ", "bold red"), (f"{measured.status} ", "bold"), escaped(measured.message))
+    costs = Table.grid(padding=(0, 2))
+    costs.add_column(style="dim", no_wrap=True)
+    costs.add_column()
+    for label, value in _rows(listing):
+        if value:
+            costs.add_row(f"  {label}", Text(value))
+    yield costs
     for remark in measured.remarks:
         yield _indented(Text(remark, "dim"))
     yield from _prediction(listing)
     for variant in listing.cheaper:
         yield from _cheaper(variant)
-
-
-def _verdict(measured: Measured) -> Text:
-    if not measured.ok:
-        return Text.assemble(("! ", "bold red"), (f"{measured.status} ", "bold"), escaped(measured.message))
-    return Text.assemble(
-        _route(measured.route),
-        (f" because {measured.reason}" if measured.reason else ""),
-    )
 
 
 def _route(route: str) -> Text:
@@ -56,53 +60,37 @@ def _route(route: str) -> Text:
     return Text(f"{letter} {words}", f"bold {_STYLES.get(letter, 'dim')}")
 
 
-def _costs(listing: Listing) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    for label, value in _rows(listing):
-        if value:
-            table.add_row(f"  {label}", Text(value))
-    return table
-
-
 def _rows(listing: Listing) -> Iterator[tuple[str, str]]:
     m = listing.measured
     if not m.ok:
         yield "time", long_milliseconds(m.total_ms)
         return
-    yield "objects", f"{_counts(m)}{integer(m.items)} returned"
-    yield "etcd", _etcd(m)
+    named = (("fetched", "scanned"), ("evaluated", "evaluated"))  # "scanned" as on the screens
+    counts = [f"{integer(m.counters[name])} {word}" for name, word in named if name in m.counters]
+    yield "objects", ", ".join([*counts, f"{integer(m.items)} returned"])
+    known = ((text, m.counters.get(f"etcd_{name}")) for name, text in _ETCD.items())
+    yield "etcd", ", ".join(text(value) for text, value in known if value is not None)
     yield "processed", _processed(m)
     pages = f" in {integer(m.pages)} pages" if m.pages > 1 else ""
-    yield "received", f"{long_bytes(m.body_bytes)}{pages}{_on_the_wire(m)}"
+    sent = m.counters.get("sent_bytes", 0)
+    wire = f" ({long_bytes(sent)} on the wire, gzip)" if sent and sent < 0.98 * m.body_bytes else ""
+    yield "received", f"{long_bytes(m.body_bytes)}{pages}{wire}"
+    times, runs = listing.runs.ms, ""
+    if len(times) > 1:
+        least, most = long_milliseconds(min(times)), long_milliseconds(max(times))
+        runs = f" (median of {len(times)}: {least} to {most})"
     first = f", first byte after {long_milliseconds(m.first_byte_ms)}"
-    yield "time", f"{long_milliseconds(m.total_ms)}{first}{_runs(listing)}"
+    yield "time", f"{long_milliseconds(m.total_ms)}{first}{runs}"
     yield "phases", ", ".join(f"{name} {long_milliseconds(ms)}" for name, ms in m.phases.items())
     if m.cpu_ms is not None:
         yield "CPU", f"{long_milliseconds(m.cpu_ms)} of the server's event loop, gzip included"
     yield "memory", _memory(m.memory)
-    yield "seats", _seats(m)
+    if m.seats is not None:
+        held = f", {figure(m.seat_seconds)} seat-seconds" if m.seat_seconds is not None else ""
+        yield "seats", f"{m.seats}{held}"
     words = ((name.replace("_", " ").replace("uid", "UID"), text) for name, text in m.flow_control.items())
     yield "flow control", ", ".join(f"{name} {escaped(text)}" for name, text in words)
     yield "resourceVersion", escaped(m.rv)
-
-
-def _counts(measured: Measured) -> str:
-    known = measured.counters
-    named = (("fetched", "scanned"), ("evaluated", "evaluated"))  # "scanned" as on the screens
-    return "".join(f"{integer(known[name])} {word}, " for name, word in named if name in known)
-
-
-def _etcd(measured: Measured) -> str:
-    known = measured.counters
-    rpcs, keys, read = (known.get(f"etcd_{name}") for name in ("rpcs", "keys", "bytes"))
-    words = [
-        f"{integer(rpcs)} RPC" if rpcs is not None else "",
-        many(keys, "key") if keys is not None else "",
-    ]
-    words.append(long_bytes(read) if read is not None else "")
-    return ", ".join(word for word in words if word)
 
 
 def _processed(measured: Measured) -> str:
@@ -128,55 +116,21 @@ def _memory(memory: Memory | None) -> str:
     return f"{held}; the process grew by {long_bytes(memory.process_growth)}{doubt}"
 
 
-def _seats(measured: Measured) -> str:
-    if measured.seats is None:
-        return ""
-    seconds = measured.seat_seconds
-    return str(measured.seats) + (f", {figure(seconds)} seat-seconds" if seconds is not None else "")
-
-
-def _on_the_wire(measured: Measured) -> str:
-    sent = measured.counters.get("sent_bytes", 0)
-    return f" ({long_bytes(sent)} on the wire, gzip)" if sent and sent < 0.98 * measured.body_bytes else ""
-
-
-def _runs(listing: Listing) -> str:
-    runs = listing.runs.ms
-    if len(runs) < 2:
-        return ""
-    return f" (median of {len(runs)}: {long_milliseconds(min(runs))} to {long_milliseconds(max(runs))})"
-
-
 def _prediction(listing: Listing) -> Iterator[RenderableType]:
     predicted = listing.runs.predicted
     if predicted.explanation is None:
         yield _indented(Text(f"no prediction: {escaped(predicted.problem)}", "dim"))
         return
-    version = predicted.explanation.behaviour.version
     letter, style = _MARKS[listing.runs.agrees]
-    mark = Text(f"{letter} ", f"bold {style}")
-    line = Text.assemble(
-        ("  predicted  ", "dim"),
-        mark,
-        _route(predicted.route),
-        (f" ({version}", "dim"),
-        (_why(listing), "dim"),
-    )
-    yield line
-    for warning in predicted.explanation.warnings:
-        yield _indented(Text(f"note: {escaped(warning)}"))
-
-
-def _why(listing: Listing) -> str:
-    predicted = listing.runs.predicted
-    assert predicted.explanation is not None
-    plan = predicted.explanation.plan
-    words = [f": {plan.reason_id}"]
+    words = [f" ({predicted.explanation.behaviour.version}: {predicted.explanation.plan.reason_id}"]
     if predicted.assumed:
         words.append("its cache assumed ready")
     if listing.runs.agrees is False:
         words.append(f"measured {listing.runs.first_route or 'no route'}")
-    return ", ".join(words) + ")"
+    mark, why = Text(f"{letter} ", f"bold {style}"), f"{', '.join(words)})"
+    yield Text.assemble(("  predicted  ", "dim"), mark, _route(predicted.route), (why, "dim"))
+    for warning in predicted.explanation.warnings:
+        yield _indented(Text(f"note: {escaped(warning)}"))
 
 
 def _cheaper(variant: TriedVariant) -> Iterator[RenderableType]:

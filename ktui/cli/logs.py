@@ -8,7 +8,6 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -43,7 +42,10 @@ def start_log(args: argparse.Namespace, process: str) -> None:
     `process` is "dashboard" or "serve", which write to the same file.
     """
     global _file
-    hide(*_secrets_of(args))
+    environ = os.environ
+    accounts = getattr(args, "user", "") or "", environ.get("ETCDCTL_USER", "")
+    hide(*(account.partition(":")[2] for account in accounts), getattr(args, "token", "") or "")
+    hide(environ.get("KTUI_TOKEN", ""), environ.get("ETCDCTL_PASSWORD", ""))
     if not args.log_file:
         if process == "dashboard":  # nothing may be printed over its screen
             logging.getLogger().addHandler(logging.NullHandler())
@@ -100,14 +102,6 @@ def without_secrets(text: str) -> str:
     for secret in _hidden:
         text = text.replace(secret, "***")
     return re.sub(_SECRETS, r"\1***", re.sub(_PASSWORD_OF_URL, r"\1***", text))
-
-
-def _secrets_of(args: argparse.Namespace) -> Iterable[str]:
-    environ = os.environ
-    account = (getattr(args, "user", "") or "", environ.get("ETCDCTL_USER", ""))
-    yield from (each.partition(":")[2] for each in account)
-    yield from (getattr(args, "token", "") or "", environ.get("KTUI_TOKEN", ""))
-    yield environ.get("ETCDCTL_PASSWORD", "")
 
 
 class _Lines(logging.Formatter):

@@ -9,7 +9,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from ktui import __version__
 from ktui.cli.effective_options import Parser, parse
@@ -85,18 +84,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_output()
         return OK
     except Exception as error:  # the one place for errors that end a command
-        return _ended_by(error)
+        if status := status_of(error):
+            return fail(str(error), status)
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            _discard_output()
+            return fail(f"cannot write {error.filename or 'the output'}: {error.strerror}", FAILED)
+        from ktui.cli.crash import report  # start-up time
 
-
-def _ended_by(error: Exception) -> int:
-    if status := status_of(error):
-        return fail(str(error), status)
-    if isinstance(error, OSError) and error.errno in DISK_FULL:
-        _discard_output()
-        return fail(f"cannot write {error.filename or 'the output'}: {error.strerror}", FAILED)
-    from ktui.cli.crash import report  # start-up time
-
-    return report(error)
+        return report(error)
 
 
 def _discard_output() -> None:
@@ -108,8 +103,12 @@ def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in ("--version", "-V"):
         emit(f"ktui {__version__}")
         return 0
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
-        return _unknown_command(arguments[0])
+    if arguments and not (word := arguments[0]).startswith("-") and word not in COMMANDS:
+        import difflib  # start-up time
+
+        close = difflib.get_close_matches(word, COMMANDS, n=1)
+        hint = f"did you mean `ktui {close[0]}`?" if close else f"commands: {', '.join(COMMANDS)}"
+        return fail(f"there is no command {word!r}; {hint}", USAGE)
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else ""
     args = parse(parser_of(name), arguments, name or DASHBOARD)
     if name:  # the dashboard does so after its first frame
@@ -121,8 +120,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
     """Return the parser of a command; "" is the dashboard."""
     if not name:
         return dashboard_parser()
-    parser: argparse.ArgumentParser = _add(Parser(prog="ktui").add_subparsers(), name)
-    return parser
+    return command_of(name).add_to(Parser(prog="ktui").add_subparsers(), name, COMMANDS[name][1])
 
 
 def dashboard_parser() -> argparse.ArgumentParser:
@@ -138,8 +136,8 @@ def whole_parser() -> argparse.ArgumentParser:
     """Return the dashboard's parser with all commands as subparsers, for completions and the manual."""
     parser = dashboard_parser()
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")
-    for name in COMMANDS:
-        _add(subparsers, name)
+    for name, (_, about) in COMMANDS.items():
+        command_of(name).add_to(subparsers, name, about)
     return parser
 
 
@@ -148,15 +146,3 @@ def command_of(name: str) -> CliCommand:
     family = importlib.import_module(f"ktui.cli.usage.{COMMANDS[name][0] if name else 'dashboard'}")
     command: CliCommand = family.COMMANDS[name]
     return command
-
-
-def _add(subparsers: Any, name: str) -> Any:
-    return command_of(name).add_to(subparsers, name, COMMANDS[name][1])
-
-
-def _unknown_command(word: str) -> int:
-    import difflib  # start-up time
-
-    close = difflib.get_close_matches(word, COMMANDS, n=1)
-    hint = f"did you mean `ktui {close[0]}`?" if close else f"commands: {', '.join(COMMANDS)}"
-    return fail(f"there is no command {word!r}; {hint}", USAGE)

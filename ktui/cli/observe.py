@@ -34,12 +34,11 @@ GRACE, CLOSING = 10.0, 2.0  # seconds after --for until the report is made, what
 def run(args: argparse.Namespace) -> int:
     if args.otlp is not None:
         if args.kubeconfig or args.context or args.prometheus:
-            why = "it reports the requests in traces, the others report metrics"
-            return fail(
-                "ktui observe takes --otlp without --kubeconfig, --context and --prometheus: "
-                f"{why}; `ktui --kubeconfig FILE --otlp` shows both",
-                USAGE,
+            problem = (
+                "ktui observe takes --otlp without --kubeconfig, --context and --prometheus: it reports the "
+                "requests in traces, the others report metrics; `ktui --kubeconfig FILE --otlp` shows both"
             )
+            return fail(problem, USAGE)
         return observe_traces(args)
     if args.interval < 1:
         return fail("--interval must be at least 1s: a scrape is work for the server", USAGE)
@@ -184,8 +183,7 @@ def traces_document(requests: list[TracedRequest], receiver: OtlpReceiver, top: 
 
 def problems(receiver: OtlpReceiver) -> list[str]:
     """Return what was dropped or could not be read, as sentences."""
-    received = receiver.received
-    found = []
+    received, found = receiver.received, []
     if not received.messages:
         found.append("no trace came: `ktui tracing-config` prints what the apiserver needs")
     if received.dropped:

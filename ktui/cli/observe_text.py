@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -26,7 +26,7 @@ from ktui.core.format import (
 from ktui.core.live.findings import Finding, Severity, findings, verdict
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import level_rows
-from ktui.core.live.resource_routes import ROW, Checks, ResourceRoutes, checks_of, saving_text
+from ktui.core.live.resource_routes import ROW, ResourceRoutes, checks_of, saving_text
 
 UNKNOWN, NONE = "?", "·"
 LEAST, BETWEEN = 18, 3  # cells of a column of names at least, and between columns
@@ -108,15 +108,22 @@ def print_report(live: LiveState, console: Console, top: int) -> None:
     _table(console, "LISTs of clients by resource, from metrics", _RESOURCES, busy[:top])
     if len(busy) > top:
         console.print(Text(f"and {many(len(busy) - top, 'resource')} more (--top)"))
-    _checks(console, checks_of(routes))
-    levels = [
-        row for row in level_rows(live) if row.dispatched or row.executing or row.queued or row.rejected
-    ]
+    if (checks := checks_of(routes)) is not None:
+        _table(console, "what kube-apiserver reads on its own account", _CHECKS, [checks])
+        console.print(Text(saving_text(checks), style="dim"))
+    levels = level_rows(live)
+    levels = [row for row in levels if row.dispatched or row.executing or row.queued or row.rejected]
     _table(console, "priority levels, from metrics", _LEVELS, levels)
     samples = len(live.dumps)
     _table(console, f"who held seats, mean of {many(samples, 'dump')}", _USERS, live.users()[:top])
     _findings(console, findings(live))
-    _load(console, live)
+    if (status := live.status) is not None:
+        source = (
+            "Prometheus" if live.server is not None and live.server.origin == "prometheus" else "the server"
+        )
+        received, spent = long_bytes(status.received_bytes), f"{status.busy_ms / 1000:.1f} s of answers"
+        load = f"ktui's load on {source}: {integer(status.requests)} GETs, {received}, {spent}"
+        console.print(Text(load, style="dim"))
 
 
 def _scope(live: LiveState, routes: Sequence[ResourceRoutes]) -> str:
@@ -138,14 +145,10 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=title, title_justify="left", title_style="bold")
     shown = [column for column in columns if column.narrowest <= console.width]
-    widths = {
-        column.title: max(len(column.title), *(len(column.cell(row)) for row in rows)) for column in shown
-    }
+    widths = {each.title: max(len(each.title), *(len(each.cell(row)) for row in rows)) for each in shown}
 
     def width() -> int:
-        cells = (
-            widths[column.title] if column.right else min(LEAST, widths[column.title]) for column in shown
-        )
+        cells = (widths[each.title] if each.right else min(LEAST, widths[each.title]) for each in shown)
         return sum(cells) + BETWEEN * (len(shown) - 1)
 
     while width() > console.width and len(shown) > 2:
@@ -153,14 +156,13 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
     room = console.width - sum(widths[column.title] + BETWEEN for column in shown if column.right)
     names = [column for column in shown if not column.right]
     for column in shown:
-        side: Literal["left", "right"] = "right" if column.right else "left"
-        widest = widths[column.title] if column.right else None  # numbers are never cut
-        if widest is None:
-            share = max(1, (room + BETWEEN) // len(names) - BETWEEN)
-            names, room = names[1:], room - min(share, widths[column.title]) - BETWEEN
-            table.add_column(column.title, overflow="ellipsis", no_wrap=True, max_width=share)
+        title, widest = column.title, widths[column.title]
+        if column.right:  # numbers are never cut
+            table.add_column(title, justify="right", overflow="ellipsis", no_wrap=True, min_width=widest)
             continue
-        table.add_column(column.title, justify=side, overflow="ellipsis", no_wrap=True, min_width=widest)
+        share = max(1, (room + BETWEEN) // len(names) - BETWEEN)
+        names, room = names[1:], room - min(share, widest) - BETWEEN
+        table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=share)
     for row in rows:
         table.add_row(*(Text(column.cell(row)) for column in shown))
     console.print(table)
@@ -188,23 +190,3 @@ _CHECKS: Sequence[ObserveColumn] = (
     ObserveColumn("differ", lambda row: _count(row.failed)),
     ObserveColumn("errors", lambda row: _count(row.errored)),
 )
-
-
-def _checks(console: Console, checks: Checks | None) -> None:
-    if checks is None:
-        return
-    _table(console, "what kube-apiserver reads on its own account", _CHECKS, [checks])
-    console.print(Text(saving_text(checks), style="dim"))
-
-
-def _load(console: Console, live: LiveState) -> None:
-    status, server = live.status, live.server
-    source = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
-    if status is not None:
-        console.print(
-            Text(
-                f"ktui's load on {source}: {integer(status.requests)} GETs, "
-                f"{long_bytes(status.received_bytes)}, {status.busy_ms / 1000:.1f} s of answers",
-                style="dim",
-            )
-        )

@@ -76,6 +76,7 @@ _PASSED_ON = (
     "kube_version", "feature_gates", "warm", "pods", "nodes", "namespaces", "seed", "log_file", "log_level",
     "log_format", "allow_writes", "quiet", "watch_cache", "assume_watch_progress", "check_consistency",
 )  # fmt: skip
+_LEFT_OUT = ("user", "theme")  # of a context: a secret, and no option of `ktui serve`
 _ONLY_ON = ("allow_writes", "quiet")  # flags without a form that switches them off
 
 
@@ -107,9 +108,7 @@ def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
 
 def context_words(context: Context) -> list[str]:
     """Return a context's etcd or snapshot as arguments for `ktui serve`, without the password."""
-    return option_words(
-        {dest: value for dest, value in context.values.items() if dest not in ("user", "theme")}
-    )
+    return option_words({dest: value for dest, value in context.values.items() if dest not in _LEFT_OUT})
 
 
 def context_environment(context: Context) -> dict[str, str]:

@@ -23,7 +23,7 @@ from ktui.core.live.findings import NewFindings
 from ktui.core.recordings.segmented import SegmentedRecorder
 from ktui.core.reducer import state_events
 from ktui.core.state import LogBudget, State
-from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+from ktui.kube.versions import BehaviourError, behaviour_of
 from ktui.live.server_details import LiveFeed
 from ktui.traces.feed import address_of, traced_events, traces_server, url_of
 from ktui.traces.receiver import OtlpReceiver, parse_address
@@ -77,7 +77,7 @@ async def _record(args: argparse.Namespace, receiver: OtlpReceiver | None) -> in
     if receiver is not None:
         warn(f"listening for OTLP on {address_of(receiver)}")
     if _traces_only(args):
-        return await session.run([session.traces_alone()], args.window)
+        return await session.run([session.traces(alone=True)], args.window)
     # No history: a further run in the same directory would have it twice.
     agent = f"ktui/{__version__} (record)"
     sources = [session.metrics(lambda: metrics_feed(args, 0.0, agent))]
@@ -98,9 +98,7 @@ class RecordSession:
     The state has what a segment begins with: the server, its last scrapes, open WATCHes of traces.
     """
 
-    def __init__(
-        self, directory: Path, retention: float, most: int, receiver: OtlpReceiver | None = None
-    ) -> None:
+    def __init__(self, directory: Path, retention: float, most: int, receiver: OtlpReceiver | None) -> None:
         self._receiver = receiver
         self._recorder = SegmentedRecorder(directory, retention, most, time.time(), warn)
         self._state = State(reads=LogBudget(KEPT_REQUESTS), writes=LogBudget(KEPT_REQUESTS))
@@ -160,20 +158,17 @@ class RecordSession:
                         await feed.close()
             await asyncio.sleep(RETRY)
 
-    async def traces(self) -> None:
-        """Take the requests of traces next to metrics, once these have named the server and its version."""
-        await self._named.wait()
-        await self._take_traces(_behaviour(self._state.live.server))
-
-    async def traces_alone(self) -> None:
+    async def traces(self, *, alone: bool = False) -> None:
+        """Record the requests of traces; unless `alone`, once the metrics have named the server's version."""
+        assert self._receiver is not None
         behaviour = behaviour_of()
-        if self._receiver is not None:
+        if alone:
             self._take([traces_server(self._receiver, behaviour)])
-            await self._take_traces(behaviour)
-
-    async def _take_traces(self, behaviour: Behaviour) -> None:
-        if self._receiver is None:
-            return
+        else:
+            await self._named.wait()
+            server = self._state.live.server
+            with contextlib.suppress(BehaviourError):  # then its requests are compared with the newest rules
+                behaviour = behaviour_of(server.version) if server and server.version else behaviour
         # A later run of `ktui record` goes on in this directory: its requests get other numbers.
         async for events in traced_events(self._receiver, behaviour, int(time.time() * 1000)):
             self._take(events)
@@ -183,7 +178,9 @@ class RecordSession:
     def _take(self, events: list[AnyEvent]) -> None:
         now, state = time.time(), self._state
         self._answered.set()
-        events = [self._with_traces(event) for event in events]
+        if self._receiver is not None:  # a replay chooses its screens by the traces that this event names
+            url = url_of(self._receiver)
+            events = [each.with_endpoint(url) if isinstance(each, ServerInfo) else each for each in events]
         first = not self._recorder.segments
         self._recorder.write(events, lambda: state_events(state, now), now)
         if first and self._recorder.segments:
@@ -200,12 +197,6 @@ class RecordSession:
 
     def _mark(self, markers: Sequence[AnyEvent], now: float) -> None:
         self._recorder.write(markers, lambda: state_events(self._state, now), now)
-
-    def _with_traces(self, event: AnyEvent) -> AnyEvent:
-        """Name the traces next to the metrics in the event about the server: a replay chooses its screens."""
-        if self._receiver is None or not isinstance(event, ServerInfo):
-            return event
-        return event.with_endpoint(url_of(self._receiver))
 
     def _report(self, problem: str) -> None:
         """Print a problem once, and that it is over."""
@@ -233,13 +224,12 @@ class RecordSession:
         )
         if recorder.missing:
             emit(f"{integer(recorder.missing)} events are missing: {recorder.problem or 'the disk failed'}")
-        if new.worst is None:
-            emit("no finding")
-        else:
-            emit(
-                f"{many(new.count, 'new finding')}; the worst, at {clock_time(new.worst.at)}: "
-                f"{safe(new.worst.text)}"
+        found = "no finding"
+        if (worst := new.worst) is not None:
+            found = (
+                f"{many(new.count, 'new finding')}; the worst, at {clock_time(worst.at)}: {safe(worst.text)}"
             )
+        emit(found)
         emit(f"replay it: ktui --replay {recorder.directory}")
         return fail(recorder.problem, FAILED) if recorder.problem else OK
 
@@ -247,11 +237,3 @@ class RecordSession:
 async def _first(futures: set[asyncio.Future[Any]], seconds: float | None) -> set[asyncio.Future[Any]]:
     """Wait until one of them is done, at most `seconds`; return those that are."""
     return (await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED))[0]
-
-
-def _behaviour(server: LiveServer | None) -> Behaviour:
-    """Return the rules of the server's version, which traced requests are compared with."""
-    try:
-        return behaviour_of(server.version) if server is not None and server.version else behaviour_of()
-    except BehaviourError:
-        return behaviour_of()

@@ -27,19 +27,15 @@ from ktui.core.sharing.share import Sharer
 
 def run(args: argparse.Namespace) -> int:
     if args.doing == "info":
-        return _info(Path(args.file), args.json)
+        summary = summarise(Path(args.file))
+        if args.json:
+            emit_json_text(msgspec.json.format(msgspec.json.encode(summary)).decode())
+        else:
+            emit(as_text(summary))
+        return OK
     if args.doing == "cut":
         return _cut(Path(args.source), Path(args.target), args.begin, args.end)
     return _share(Path(args.source), Path(args.target), hashing=args.names == "hash")
-
-
-def _info(path: Path, as_json: bool) -> int:
-    summary = summarise(path)
-    if as_json:
-        emit_json_text(msgspec.json.format(msgspec.json.encode(summary)).decode())
-    else:
-        emit(as_text(summary))
-    return OK
 
 
 def _cut(source: Path, target: Path, begin: str, end: str) -> int:
@@ -137,7 +133,7 @@ def summarise(path: Path) -> Summary:
             types[str(type(event).__struct_config__.tag)] += 1
             if (marker := markers.marker_for(event, at)) is not None:
                 marks.append(marker)
-            if isinstance(event, ServerInfo) and _is_new(servers, event):
+            if isinstance(event, ServerInfo) and (not servers or _rules(servers[-1]) != _rules(event)):
                 servers.append(event)
         if not types:
             raise RecordingError(f"{path} has no telemetry events")
@@ -151,22 +147,14 @@ def summarise(path: Path) -> Summary:
         )  # fmt: skip
 
 
-def _is_new(servers: list[ServerInfo], event: ServerInfo) -> bool:
-    if not servers:
-        return True
-    last = servers[-1]
-    return (last.pid, last.kube_version, last.feature_gates) != (
-        event.pid,
-        event.kube_version,
-        event.feature_gates,
-    )
+def _rules(server: ServerInfo) -> tuple[object, ...]:
+    return server.pid, server.kube_version, server.feature_gates
 
 
 def as_text(summary: Summary) -> str:
-    packed = summary.bytes != summary.unpacked_bytes
-    sizes = f"{long_bytes(summary.bytes)}" + (
-        f", {long_bytes(summary.unpacked_bytes)} unpacked" if packed else ""
-    )
+    sizes = long_bytes(summary.bytes)
+    if summary.bytes != summary.unpacked_bytes:
+        sizes += f", {long_bytes(summary.unpacked_bytes)} unpacked"
     lines = [
         f"file      {summary.file}  {sizes}",
         f"from      {_clock(summary.began)}",
@@ -180,7 +168,7 @@ def as_text(summary: Summary) -> str:
     if summary.marks:
         lines.append("markers")
         lines += [
-            f"  {elapsed(item.at):>8}  {'◆' if item.own else '▲'} {item.text}" for item in summary.marks
+            f"  {elapsed(mark.at):>8}  {'◆' if mark.own else '▲'} {mark.text}" for mark in summary.marks
         ]
     if summary.warning:
         lines.append(f"warning   {summary.warning}")

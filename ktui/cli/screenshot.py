@@ -82,21 +82,12 @@ class _Quiet:
         self._since = time.monotonic()
 
     def lasts(self) -> bool:
-        state = self._app.state
-        seen = (
-            state.server,
-            state.head.revision,
-            len(state.requests),
-            len(state.caches),
-            len(state.prefixes),
-        )
+        state, stage = self._app.state, self._app.link.stage
+        counts = (len(rows) for rows in (state.requests, state.caches, state.prefixes))
+        seen = state.server, state.head.revision, *counts
         live = state.live
-        rates_follow = live.server is not None and bool(live.replicas) and self._app.link.stage is Stage.LIVE
-        connected = (
-            state.server is not None
-            and not rates_follow
-            and self._app.link.stage in (Stage.LIVE, Stage.REPLAY)
-        )
+        rates_follow = live.server is not None and bool(live.replicas) and stage is Stage.LIVE
+        connected = state.server is not None and not rates_follow and stage in (Stage.LIVE, Stage.REPLAY)
         if seen != self._seen or not connected:
             self._seen, self._since = seen, time.monotonic()
         return connected and time.monotonic() - self._since >= QUIET_SECONDS

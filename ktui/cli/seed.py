@@ -7,7 +7,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TextIO
 
 from ktui.cli.child import die_with_parent
@@ -36,16 +36,23 @@ class SeedReporter:
     `total` is the final number of objects. Objects of a previous run count as done.
     """
 
+    head_start = 0.0  # seconds that count as passed at the begin
+
     def __init__(
         self, total: int, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.total, self._out, self._clock = total, out, clock
         self._terminal = (out or sys.stderr).isatty()
-        self._began = self._reported = clock()
+        self._began = clock()
+        self._reported = self._began - self.head_start
         self._step = 0
 
     def __call__(self, progress: SeedProgress) -> None:
-        if progress.done < self.total and self._due(progress.done):
+        if progress.done >= self.total:
+            return
+        step, before = progress.done * STEPS // self.total, self._step
+        self._step = step
+        if self._has_passed(EVERY_SECONDS) if self._terminal else step > before:
             share = f"{progress.done * 100 // self.total} %, {integer(progress.done)}"
             what = f"{share} of {many(self.total, 'object')} ({progress.stage})"
             tell(f"demo cluster: {what}", self._out)
@@ -54,13 +61,6 @@ class SeedReporter:
         """Print the last line: the number of objects, and how long it took."""
         took = duration(self._clock() - self._began)
         tell(f"demo cluster: complete, {many(progress.done, 'object')} in {took}", self._out)
-
-    def _due(self, done: int) -> bool:
-        if self._terminal:
-            return self._has_passed(EVERY_SECONDS)
-        step, before = done * STEPS // self.total, self._step
-        self._step = step
-        return step > before
 
     def _has_passed(self, seconds: float) -> bool:
         now = self._clock()
@@ -73,11 +73,7 @@ class SeedReporter:
 class ServerSeedReporter(SeedReporter):
     """Prints the progress for the server that started this process; the last line is empty."""
 
-    def __init__(
-        self, total: int, out: TextIO | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        super().__init__(total, out, clock)
-        self._reported -= FOR_SERVER_SECONDS
+    head_start = FOR_SERVER_SECONDS
 
     def __call__(self, progress: SeedProgress) -> None:
         if self._has_passed(FOR_SERVER_SECONDS):
@@ -110,7 +106,16 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace) -> None:
     """Create the demo cluster; with `--traffic` clients read and kubelets write once their objects exist."""
-    supervisor = Supervisor(lambda: _report_failures(supervisor, to_server=bool(args.parent)))
+
+    def report_failures() -> None:
+        failing = [str(failure) for failure in supervisor.failures]
+        if args.parent:
+            tell(FAILING + json.dumps(failing))
+            return
+        for text in failing:
+            warn(text)
+
+    supervisor = Supervisor(report_failures)
 
     def start_clients() -> None:
         start_readers(supervisor, connection, plan)
@@ -124,63 +129,35 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
         await supervisor.stop()
 
 
-def _report_failures(supervisor: Supervisor, *, to_server: bool) -> None:
-    """Print which clients fail on standard error, for users or for `ktui serve --demo`."""
-    failing = [str(failure) for failure in supervisor.failures]
-    if to_server:
-        tell(FAILING + json.dumps(failing))
-        return
-    for text in failing:
-        warn(text)
-
-
 async def _seed(
     connection: ServerConnection,
     plan: DemoPlan,
     args: argparse.Namespace,
     clients_may_start: Callable[[], None],
 ) -> None:
-    total = count_objects(plan)
+    total, progress = count_objects(plan), SeedProgress()
     reporters: list[SeedReporter] = [ServerSeedReporter(total)] if args.parent else []
     if args.progress:
         reporters.append(SeedReporter(total))
-    if reporters:
-        await _seed_with_progress(connection, plan, reporters, clients_may_start)
-        return
+    plain = not reporters and not args.silent
+    shown = plain and sys.stdout.isatty()
     started = time.perf_counter()
-    report = (lambda _: None) if args.silent else _report
-    progress = await seed_quickly(connection, plan, report, clients_may_start)
-    if not args.silent:
-        seconds = time.perf_counter() - started
-        if sys.stdout.isatty():
-            replace_line("")
-        emit(
-            f"created {many(progress.created, 'object')} in {duration(seconds)} "
-            f"({integer(progress.existed)} existed)"
-        )
-
-
-async def _seed_with_progress(
-    connection: ServerConnection,
-    plan: DemoPlan,
-    reporters: Sequence[SeedReporter],
-    clients_may_start: Callable[[], None],
-) -> None:
-    progress = SeedProgress()
 
     def report(now: SeedProgress) -> None:
         nonlocal progress
         progress = now
         for reporter in reporters:
             reporter(now)
+        if shown and now.done % 50 == 0:
+            replace_line(f"{now.done:>9,}  {now.stage}")
 
     try:
-        await seed_quickly(connection, plan, report, clients_may_start)
+        progress = await seed_quickly(connection, plan, report, clients_may_start)
     finally:
         for reporter in reporters:
             reporter.finish(progress)
-
-
-def _report(progress: SeedProgress) -> None:
-    if progress.done % 50 == 0 and sys.stdout.isatty():
-        replace_line(f"{progress.done:>9,}  {progress.stage}")
+    if shown:
+        replace_line("")
+    if plain:
+        took, existed = duration(time.perf_counter() - started), integer(progress.existed)
+        emit(f"created {many(progress.created, 'object')} in {took} ({existed} existed)")

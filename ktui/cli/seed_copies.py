@@ -51,15 +51,15 @@ def copy_of(stored: Json, example: Create, wanted: Create) -> Json:
     omitted in the copy. Raises NotAlike.
     """
     changed: dict[str, str | None] = {}
-    copied: Json = _carried(stored, _whole(example), _whole(wanted), changed)
+    sent, other = (
+        item.body if item.status is None else {**item.body, "status": item.status}
+        for item in (example, wanted)
+    )
+    copied: Json = _carried(stored, sent, other, changed)
     metadata = {**copied["metadata"], "uid": str(uuid.uuid4())}
     if "managedFields" in metadata:
         metadata["managedFields"] = _renamed(metadata["managedFields"], changed)
     return {**copied, "metadata": metadata}
-
-
-def _whole(item: Create) -> Json:
-    return item.body if item.status is None else {**item.body, "status": item.status}
 
 
 def _carried(stored: Any, sent: Any, other: Any, changed: dict[str, str | None]) -> Any:

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
+from contextlib import suppress
 
 from ktui.apiserver.http.listener import PortInUse
 from ktui.apiserver.http.open_files import file_limit, most_connections, raise_file_limit
@@ -39,19 +40,14 @@ def run(args: argparse.Namespace) -> int:
     if args.max_connections is None and most_connections(file_limit()) < FEW_CONNECTIONS:
         few = f"at most {config.most_connections:,} connections at once"
         warn(f"warning: {few}, as only {file_limit():,} open files are allowed: see ulimit -n")
+    new_loop: Callable[[], AbstractEventLoop] | None = None
+    with suppress(ImportError):
+        from uvloop import new_event_loop as new_loop  # start-up time
     try:
-        with asyncio.Runner(loop_factory=_event_loop()) as runner:
+        with asyncio.Runner(loop_factory=new_loop) as runner:
             return runner.run(_serve(config))
     finally:
         report_log_problem()
-
-
-def _event_loop() -> Callable[[], AbstractEventLoop] | None:
-    try:
-        import uvloop  # start-up time
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 async def _serve(config: ServeConfig) -> int:

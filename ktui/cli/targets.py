@@ -141,9 +141,8 @@ async def _started(
 def _own_context(args: argparse.Namespace) -> Context | None:
     """Return the selected context of ktui's config file; None unless a server has to be started for it."""
     chosen = args.configured.chosen
-    if chosen is None or chosen.context.kube or chosen.context.source in ("attach", "prometheus"):
-        return None
-    context: Context = chosen.context
+    own = chosen is not None and not chosen.context.kube and chosen.context.source in ("etcd", "snapshot")
+    context: Context | None = chosen.context if own else None
     return context
 
 
@@ -186,15 +185,10 @@ async def ask_before(target: Target, paths: Iterable[str], server: ServerAssumpt
     if not target.real:
         return
     found = await unbounded_lists(target.client, list(paths), server)
-    if not found.large:
-        return
-    count = len(found.each)
-    what = "this LIST goes" if count == 1 else f"these {count} LISTs go"
-    confirm(
-        f"{what} over {integer(found.objects)} objects (about {long_bytes(found.bytes)} as JSON) "
-        f"of {target.client.connection.url}",
-        yes=yes,
-    )
+    if found.large:
+        what = "this LIST goes" if len(found.each) == 1 else f"these {len(found.each)} LISTs go"
+        size = f"{integer(found.objects)} objects (about {long_bytes(found.bytes)} as JSON)"
+        confirm(f"{what} over {size} of {target.client.connection.url}", yes=yes)
 
 
 def kubeconfig(args: argparse.Namespace) -> int:

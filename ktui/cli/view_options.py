@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ktui.config.errors import ConfigError, InvalidEntry, nearest
 from ktui.config.lists import COLUMNS, KEYS, place_of
-from ktui.config.places import theme_names
+from ktui.config.places import state_home, theme_names
 from ktui.tui.table.column_ids import check_columns
 
 if TYPE_CHECKING:
@@ -42,19 +42,13 @@ def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferen
     from ktui.tui.preferences import Preferences  # start-up time
 
     config = args.configured.config
-    tour = _tour_file()
+    tour = state_home(os.environ) / "tour"
     return Preferences(
         theme=args.theme or "", symbols=getattr(args, "symbols", None) or "", keymap=config.keys,
         columns=config.columns, kube_context=kube_context, story=getattr(args, "story", False),
         tour_is_new=not getattr(args, "screenshot", None) and not tour.exists(),
         remember_tour=lambda: _remember(tour), mistakes=lambda: problems_of(config),
     )  # fmt: skip
-
-
-def _tour_file() -> Path:
-    from ktui.client.running import state_home  # start-up time
-
-    return state_home() / "tour"
 
 
 def _remember(tour: Path) -> None:

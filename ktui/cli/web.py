@@ -23,10 +23,9 @@ def run(args: argparse.Namespace) -> int:
         import ktui.cli.web_server  # start-up time
     except ImportError:
         return fail(f"`ktui web` needs textual-serve: {install_command('web')}", USAGE)
+    family = socket.AF_INET6 if ":" in args.host else socket.AF_INET
     try:
-        listening = socket.create_server(
-            (args.host, args.port), family=socket.AF_INET6 if ":" in args.host else socket.AF_INET
-        )
+        listening = socket.create_server((args.host, args.port), family=family)
     except OSError as error:
         return fail(f"cannot listen on {args.host}:{args.port}: {error.strerror}", NO_CONNECTION)
     keep_quiet()

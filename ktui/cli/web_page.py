@@ -33,12 +33,9 @@ class BrowserSession(AppService):
     def __init__(
         self, words: Sequence[str], websocket: web.WebSocketResponse, downloads: DownloadManager
     ) -> None:
+        send, send_text = websocket.send_bytes, websocket.send_str
         super().__init__(
-            "",
-            write_bytes=websocket.send_bytes,
-            write_str=websocket.send_str,
-            close=self._close,
-            download_manager=downloads,
+            "", write_bytes=send, write_str=send_text, close=self._close, download_manager=downloads
         )
         self._words = words
         self._websocket = websocket
@@ -62,8 +59,11 @@ class BrowserSession(AppService):
         process = self._process
         assert process is not None and process.stdout is not None and process.stderr is not None
         errors = asyncio.create_task(_last_lines(process.stderr), name="a page's errors")
+        takers = {DATA: self.on_data, META: self.on_meta, PACKED: self.on_packed}
         async for kind, payload in _packets(process.stdout):
-            await self._forward(kind, payload)
+            with contextlib.suppress(ConnectionError):  # the page is gone; the rest is read and dropped
+                if kind in takers:
+                    await takers[kind](payload)
         with contextlib.suppress(TimeoutError):  # the process has closed its output but does not end
             async with asyncio.timeout(PATIENCE):
                 await process.wait()
@@ -87,15 +87,6 @@ class BrowserSession(AppService):
         )
         self._stdin = process.stdin
         return process
-
-    async def _forward(self, kind: bytes, payload: bytes) -> None:
-        with contextlib.suppress(ConnectionError):  # the page is gone; the rest is read and dropped
-            if kind == DATA:
-                await self.on_data(payload)
-            elif kind == META:
-                await self.on_meta(payload)
-            elif kind == PACKED:
-                await self.on_packed(payload)
 
     async def _show_end(self, status: int, lines: list[str]) -> None:
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"

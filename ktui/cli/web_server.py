@@ -47,48 +47,36 @@ POLICY = (
 )
 
 
-class Guard:
-    """Access control of `ktui web`: a request needs the token, ktui's own page and a loopback host name.
+def _guard(token: str, port: int) -> Middleware:
+    """Return the access control: a request needs the token, ktui's own page and a loopback host name.
 
     The token is in the printed address. A cookie replaces it at once, so it remains neither in the
     address bar nor in a Referer. A foreign page cannot use the cookie (SameSite), open the websocket
     (Origin), or reach the server under another host name (Host; DNS rebinding). The cookie's
     name includes the port, because browsers share cookies between ports.
     """
+    cookie = f"ktui_{port}"
 
-    def __init__(self, token: str, port: int) -> None:
-        self._token = token
-        self.cookie = f"ktui_{port}"
+    def known(word: str) -> bool:
+        return secrets.compare_digest(word.encode(), token.encode())
 
-    def install(self, app: web.Application) -> None:
-        app.middlewares.append(self._middleware())
-        app.on_response_prepare.append(_add_headers)
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not is_loopback(host_of_header(request.host)):
+            return _refuse(NO_HOST)
+        if "token" in request.query and known(request.query["token"]):
+            clean = request.rel_url.without_query_params("token")
+            answer = web.Response(status=303, headers={"Location": str(clean)})
+            answer.set_cookie(cookie, token, httponly=True, samesite="Strict", path="/")
+            return answer
+        if not known(request.cookies.get(cookie, "")):
+            return _refuse(NO_TOKEN)
+        websocket = request.headers.get("Upgrade", "").lower() == "websocket" or request.path == "/ws"
+        if websocket and request.headers.get("Origin", "") != f"http://{request.host}":
+            return _refuse(NO_ORIGIN)
+        return await handler(request)
 
-    def _middleware(self) -> Middleware:
-        @web.middleware
-        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-            if not is_loopback(host_of_header(request.host)):
-                return _refuse(NO_HOST)
-            if "token" in request.query and self._knows(request.query["token"]):
-                return self._with_cookie(request)
-            if not self._knows(request.cookies.get(self.cookie, "")):
-                return _refuse(NO_TOKEN)
-            websocket = request.headers.get("Upgrade", "").lower() == "websocket" or request.path == "/ws"
-            if websocket and request.headers.get("Origin", "") != f"http://{request.host}":
-                return _refuse(NO_ORIGIN)
-            return await handler(request)
-
-        return guard
-
-    def _knows(self, token: str) -> bool:
-        return secrets.compare_digest(token.encode(), self._token.encode())
-
-    def _with_cookie(self, request: web.Request) -> web.Response:
-        """Redirect to the same page without the token in its address, and set the cookie."""
-        clean = request.rel_url.without_query_params("token")
-        answer = web.Response(status=303, headers={"Location": str(clean)})
-        answer.set_cookie(self.cookie, self._token, httponly=True, samesite="Strict", path="/")
-        return answer
+    return guard
 
 
 def _refuse(text: str) -> web.Response:
@@ -136,13 +124,7 @@ class PageServer(Server):
         self._words = words
         self._socket = listening
         self._token = token
-        self._guard = Guard(token, port)
         self._pages: set[BrowserSession] = set()
-
-    @property
-    def address(self) -> str:
-        """The address to open in a browser."""
-        return f"{self.public_url}/?token={self._token}"
 
     async def run(self, child: ServerChild | None = None) -> None:
         """Run until a signal; then end the pages and `child`. Raises ClientError if `child` ends earlier."""
@@ -150,7 +132,7 @@ class PageServer(Server):
         await runner.setup()
         try:
             await web.SockSite(runner, self._socket).start()
-            emit(f"open {self.address}", flush=True)
+            emit(f"open {self.public_url}/?token={self._token}", flush=True)
             await _until_stopped(child)
         finally:
             await asyncio.gather(runner.cleanup(), *([child.stop()] if child is not None else []))
@@ -158,7 +140,8 @@ class PageServer(Server):
     async def _make_app(self) -> web.Application:
         app: web.Application = await super()._make_app()
         app.router.add_static("/page", ASSETS)
-        self._guard.install(app)
+        app.middlewares.append(_guard(self._token, self.port))
+        app.on_response_prepare.append(_add_headers)
         return app
 
     async def on_startup(self, app: web.Application) -> None:

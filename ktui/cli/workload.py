@@ -26,18 +26,9 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.client.target import Target
 from ktui.documents.limits import DocumentError, parse_toml, read_toml_text
 from ktui.workloads.registry import WORKLOADS, find_workload
+from ktui.workloads.running import summary as summaries
 from ktui.workloads.running.knobs import Knobs, WorkloadError, assign, written
 from ktui.workloads.running.runner import Revive, Run
-from ktui.workloads.running.summary import (
-    SECOND,
-    Finished,
-    Refused,
-    encoded,
-    follow_commands,
-    live_second,
-    live_tables,
-    summary_of,
-)
 from ktui.workloads.running.workload import Workload
 
 PROGRESS_SECONDS = 0.5
@@ -46,28 +37,22 @@ PROGRESS_SECONDS = 0.5
 def run(args: argparse.Namespace) -> int:
     if problem := target_conflict(args):
         return fail(problem, USAGE)
-    return _list(args) if args.action == "list" else _run(args)
-
-
-def _list(args: argparse.Namespace) -> int:
-    chosen = [find_workload(args.workload)] if args.workload else list(WORKLOADS.values())
-    if args.json:
-        emit_json(workload_text.described(chosen))
-    elif args.workload:
-        workload_text.print_knobs(chosen[0])
-    else:
-        workload_text.print_list(chosen)
-    return OK
-
-
-def _run(args: argparse.Namespace) -> int:
+    if args.action == "list":
+        chosen = [find_workload(args.workload)] if args.workload else list(WORKLOADS.values())
+        if args.json:
+            emit_json(workload_text.described(chosen))
+        elif args.workload:
+            workload_text.print_knobs(chosen[0])
+        else:
+            workload_text.print_list(chosen)
+        return OK
     if not args.workload:
         raise WorkloadError("name a workload: `ktui workload list` shows them")
     workload = find_workload(args.workload)
     run = asyncio.run(_go(args, workload, variants_of(workload, args.settings, args.compare)))
-    summary = summary_of(run)
+    summary = summaries.summary_of(run)
     if args.stream:
-        emit_json_text(encoded(Finished(summary)), flush=True)
+        _emit_line(summaries.Finished(summary))
     elif args.json:
         emit_json(summary)
     else:
@@ -81,7 +66,10 @@ async def _go(args: argparse.Namespace, workload: Workload, variants: list[Knobs
     killed = any(fault.kind == "kill" for _, fault in args.faults)
     killed |= any("restart" in knobs.values().values() for knobs in variants)
     async with load_target(args, killed=killed) as found, AsyncExitStack() as stack:
-        ask_before_load(found.target, workload, args)
+        if args.attach or args.kubeconfig or args.context:  # a server that this command did not start
+            url, writes = found.target.client.connection.url, " and writes objects" if workload.writes else ""
+            question = f"{workload.name} puts load on {url} for up to {args.seconds:.0f} s{writes}"
+            confirm(question, yes=args.yes)
         replica = await stack.enter_async_context(replica_of(found.target)) if workload.replica else None
         run = Run(
             workload, variants, found.target.client, real=found.target.real, faults=args.faults,
@@ -121,16 +109,20 @@ async def _stream(run: Run) -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
     def refuse(message: str) -> None:
-        emit_json_text(encoded(Refused(message)), flush=True)
+        _emit_line(summaries.Refused(message))
 
-    commands = asyncio.create_task(follow_commands(run, lines_of(reader), refuse))
+    commands = asyncio.create_task(summaries.follow_commands(run, lines_of(reader), refuse))
     try:
         while True:
-            await asyncio.sleep(SECOND)
-            emit_json_text(encoded(live_second(run, time.time())), flush=True)
-            emit_json_text(encoded(live_tables(run)), flush=True)
+            await asyncio.sleep(summaries.SECOND)
+            _emit_line(summaries.live_second(run, time.time()))
+            _emit_line(summaries.live_tables(run))
     finally:
         commands.cancel()
+
+
+def _emit_line(line: summaries.Line) -> None:
+    emit_json_text(summaries.encoded(line), flush=True)
 
 
 async def _show(run: Run) -> None:
@@ -145,23 +137,16 @@ async def _show(run: Run) -> None:
 
 def variants_of(workload: Workload, settings: Sequence[str], compare: Sequence[str] | None) -> list[Knobs]:
     """Return one set of knobs, or two with `--compare`. Raises WorkloadError."""
-    if compare is None:
-        knobs = workload.settings()
-        assign(knobs, settings)
-        return [knobs]
-    if compare:
-        if len(compare) != 2:
-            raise WorkloadError(
-                f"--compare takes two files, or none with a knob given twice; not {len(compare)}"
-            )
-        return [_from_file(workload, settings, name) for name in compare]
-    return _from_repeated_knobs(workload, settings)
-
-
-def _from_repeated_knobs(workload: Workload, settings: Sequence[str]) -> list[Knobs]:
     known = workload.settings()
+    if compare is None:
+        assign(known, settings)
+        return [known]
+    if compare and len(compare) != 2:
+        raise WorkloadError(f"--compare takes two files, or none with a knob given twice; not {len(compare)}")
+    if compare:
+        return [_from_file(workload, settings, name) for name in compare]
     names = [known.find(word.partition("=")[0].strip()).name for word in settings]
-    if not any(names.count(name) == 2 for name in names) or any(names.count(name) > 2 for name in names):
+    if max(map(names.count, names), default=0) != 2:
         raise WorkloadError("--compare without files needs a knob given twice: --set rv=0 --set rv=unset")
     sides = []
     for side in (0, 1):
@@ -178,10 +163,9 @@ def _from_file(workload: Workload, settings: Sequence[str], name: str) -> Knobs:
     path = Path(name).expanduser()
     try:
         document: dict[str, Any] = parse_toml(read_toml_text(path))
-    except OSError as error:
-        raise WorkloadError(f"cannot read {name}: {error.strerror}") from error
-    except DocumentError as error:
-        raise WorkloadError(f"cannot read {name}: {error}") from error
+    except (OSError, DocumentError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise WorkloadError(f"cannot read {name}: {why}") from error
     values = document.get("knobs")
     if not isinstance(values, dict):
         raise WorkloadError(f"{name} has no [knobs] table")
@@ -225,7 +209,9 @@ async def load_target(args: argparse.Namespace, *, killed: bool = False) -> Asyn
             yield LoadTarget(found)
         return
     with tempfile.TemporaryDirectory(prefix="ktui-workload-") as folder:
-        words += [f"--data-dir={folder}/etcd", f"--listen=127.0.0.1:{_free_port()}"]
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            words += [f"--data-dir={folder}/etcd", f"--listen=127.0.0.1:{free.getsockname()[1]}"]
         environment = {"KTUI_TOKEN": secrets.token_urlsafe(16)}
         async with demo_target(agent, words, environment, pods=args.pods, nodes=args.nodes) as (found, child):
 
@@ -249,21 +235,3 @@ async def replica_of(found: Target) -> AsyncIterator[ServerConnection | None]:
         yield await child.start()
     finally:
         await child.stop()
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-def ask_before_load(found: Target, workload: Workload, args: argparse.Namespace) -> None:
-    """Ask before load on a server that this command did not start. Raises Declined."""
-    if not (args.attach or args.kubeconfig or args.context):
-        return
-    writes = " and writes objects" if workload.writes else ""
-    question = (
-        f"{workload.name} puts load on {found.client.connection.url} for up to {args.seconds:.0f} s{writes}"
-    )
-    confirm(question, yes=args.yes)

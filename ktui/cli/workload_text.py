@@ -151,26 +151,19 @@ def _difference(compared: dict[str, Any]) -> Table:
     table = _table(("figure", "A", "B", "B/A"))
     titles = dict(COMPARED)
     for name, values in compared.items():
-        title = titles.get(name, name.replace("_", " "))
+        title, shown = titles.get(name, name.replace("_", " ")), long_bytes if "bytes" in name else figure
         factor = "–" if values["factor"] is None else times(values["factor"])
-        table.add_row(title, *(_compared(name, values[side]) for side in ("A", "B")), factor)
+        sides = ("–" if values[side] is None else shown(values[side]) for side in ("A", "B"))
+        table.add_row(title, *sides, factor)
     return table
-
-
-def _compared(name: str, value: float | None) -> str:
-    if value is None:
-        return "–"
-    return long_bytes(value) if "bytes" in name else figure(value)
 
 
 def _foot(summary: dict[str, Any]) -> Iterable[str]:
     yield "from: C cache, S snapshot, E etcd, – no storage; ampl.: bytes read for each byte returned"
     own = summary["housekeeping"]
     if own["etcd_rpcs"]:
-        yield (
-            f"the server's own housekeeping meanwhile: {integer(own['etcd_rpcs'])} etcd RPCs, "
-            f"{long_bytes(own['etcd_bytes'])} (not in the table)"
-        )
+        cost = f"{integer(own['etcd_rpcs'])} etcd RPCs, {long_bytes(own['etcd_bytes'])} (not in the table)"
+        yield f"the server's own housekeeping meanwhile: {cost}"
     yield from summary["remarks"]
 
 

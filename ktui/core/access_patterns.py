@@ -79,7 +79,12 @@ class AccessPatterns:
             self._shapes.move_to_end(shape)
         found.append(_client_request(started))
         if started.user:
-            self._add_client(started.user, started.client)
+            clients = self._accounts.setdefault(started.user, set())
+            self._accounts.move_to_end(started.user)
+            if len(clients) < CLIENTS:
+                clients.add(started.client)
+            if len(self._accounts) > ACCOUNTS:
+                self._accounts.popitem(last=False)
 
     def of(self, row: RequestRow) -> AccessPattern:
         """Return the access pattern of the client that sent the request of `row`."""
@@ -91,13 +96,14 @@ class AccessPatterns:
         mine = [request for request in seen if request.identity == identity]
         together = _together(seen, started.at)
         polls = [request for request in mine if not request.page]
+        watch = started.user_agent, "WATCH", started.path  # of the same collection, by the same client
         return AccessPattern(
             repeated_every=_interval(polls),
             times=len(polls),
             pages=_pages(mine, started),
             agents=max(together, 1),
             together=together > 1,
-            informer=self._watches(started),
+            informer=started.verb == "LIST" and any(shape[:3] == watch for shape in self._shapes),
             keeps_part=together > 1 and _short(started.client) in KEEP_PARTS,
             node=started.user.removeprefix(_NODE) if started.user.startswith(_NODE) else "",
             account=started.user,
@@ -105,11 +111,6 @@ class AccessPatterns:
             accept=started.accept or None,
             answer_bytes=done.encoded_bytes if done is not None and done.status == 200 else None,
         )
-
-    def _watches(self, started: RequestStarted) -> bool:
-        """Whether the client of a LIST has sent a WATCH of the same collection as well."""
-        wanted = started.user_agent, "WATCH", started.path
-        return started.verb == "LIST" and any(shape[:3] == wanted for shape in self._shapes)
 
     def of_target(self, path: str) -> AccessPattern:
         """Return the access pattern of the client, other than ktui, that sends `path` most often."""
@@ -127,14 +128,6 @@ class AccessPatterns:
         if every is None:
             return UNKNOWN
         return AccessPattern(client=client, repeated_every=every, times=len(best))
-
-    def _add_client(self, user: str, client: str) -> None:
-        clients = self._accounts.setdefault(user, set())
-        self._accounts.move_to_end(user)
-        if len(clients) < CLIENTS:
-            clients.add(client)
-        if len(self._accounts) > ACCOUNTS:
-            self._accounts.popitem(last=False)
 
 
 def _shape(started: RequestStarted) -> Shape:

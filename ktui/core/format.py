@@ -29,7 +29,13 @@ def many(count: int, noun: str) -> str:
 
 def short_count(value: float) -> str:
     """At most five cells: 812, 3.0k, 48k, 1.2M."""
-    return _scaled(value)
+    for suffix in _SUFFIXES:
+        if abs(value) < 999.5 or suffix == _SUFFIXES[-1]:
+            break
+        value /= 1000
+    if not suffix:
+        return f"{value:.0f}"
+    return f"{value:.1f}{suffix}" if abs(value) < 99.95 else f"{value:.0f}{suffix}"
 
 
 def within(value: int, width: int) -> str:
@@ -49,7 +55,7 @@ def short_bytes(value: float) -> str:
 
     Sentences use `long_bytes`, which includes the unit.
     """
-    return _scaled(value)
+    return short_count(value)
 
 
 def interval(low: float, high: float) -> str:
@@ -75,23 +81,13 @@ def _bare(value: float) -> str:
 
 def long_bytes(value: float) -> str:
     """Bytes with their unit, for texts: `28 B`, `879 kB`, `4.1 MB`."""
-    text = _scaled(value)
+    text = short_count(value)
     return f"{text[:-1]} {text[-1]}B" if text[-1:].isalpha() else f"{text} B"
 
 
 def processed_text(size: float, imputed: float) -> str:
     """Bytes processed; with `≈` if part of them is imputed: what ktui's own index skipped."""
     return f"{'≈' if imputed else ''}{long_bytes(size)}"
-
-
-def _scaled(value: float) -> str:
-    for suffix in _SUFFIXES:
-        if abs(value) < 999.5 or suffix == _SUFFIXES[-1]:
-            break
-        value /= 1000
-    if not suffix:
-        return f"{value:.0f}"
-    return f"{value:.1f}{suffix}" if abs(value) < 99.95 else f"{value:.0f}{suffix}"
 
 
 def milliseconds(value: float) -> str:

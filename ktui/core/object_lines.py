@@ -135,16 +135,11 @@ def _json_line(line: str) -> Line:
     if found is None:
         return (TextSpan(line, "plain"),)
     texts = found.groups(default="")
-    roles = ("plain", "key", "punct", _json_role(texts[3]), "punct")
+    first = texts[3][:1]
+    role = "string" if first == '"' else "number" if first.isdigit() or first == "-" else "punct"
+    role = "literal" if texts[3] in ("true", "false", "null") else role
+    roles = ("plain", "key", "punct", role, "punct")
     return tuple(TextSpan(text, role) for text, role in zip(texts, roles, strict=True) if text)
-
-
-def _json_role(value: str) -> str:
-    if value.startswith('"'):
-        return "string"
-    if value in ("true", "false", "null"):
-        return "literal"
-    return "number" if value[:1].isdigit() or value[:1] == "-" else "punct"
 
 
 def _hex_line(offset: int, chunk: bytes, width: int) -> Line:
@@ -165,10 +160,7 @@ def _short(line: Line) -> Line:
     for at, span in enumerate(line):
         if len(span.text) > room:
             more = sum(len(rest.text) for rest in line[at:]) - room
-            return (
-                *line[:at],
-                TextSpan(span.text[:room], span.role),
-                TextSpan(f"… +{integer(more)} characters", "dim"),
-            )
+            cut = TextSpan(span.text[:room], span.role)
+            return (*line[:at], cut, TextSpan(f"… +{integer(more)} characters", "dim"))
         room -= len(span.text)
     return line

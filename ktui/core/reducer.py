@@ -13,28 +13,8 @@ from typing import Any
 import msgspec.structs
 from msgspec.structs import replace
 
-from ktui.contract.events import (
-    AnyEvent,
-    CacheStatus,
-    Dropped,
-    EtcdCall,
-    EtcdHealth,
-    EtcdProgress,
-    EtcdUsage,
-    FanOut,
-    Marker,
-    Prefix,
-    ProgressTick,
-    RequestFinished,
-    RequestRouted,
-    RequestStarted,
-    RouteStep,
-    ServerInfo,
-    TaskFailures,
-    WatcherClosed,
-    WatcherOpened,
-    WatcherState,
-)
+from ktui.contract import events as contract
+from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import LiveStatus
 from ktui.core.live.live_state import LIVE_EVENTS, fold
 from ktui.core.request_view import READS
@@ -43,7 +23,7 @@ from ktui.core.state import CALLS_A_REQUEST, FAN_OUTS, CacheRow, Head, RequestRo
 from ktui.core.traffic import ANSWERED_READS, Rate
 
 
-def shared(event: RequestRouted) -> RequestRouted:
+def shared(event: contract.RequestRouted) -> contract.RequestRouted:
     """Return `event` with step and reason objects that equal events share.
 
     Without this they are most of the log's memory.
@@ -52,7 +32,7 @@ def shared(event: RequestRouted) -> RequestRouted:
 
 
 # Steps with a revision differ each time; the repeating ones stay cached.
-_step: Callable[[RouteStep], RouteStep] = lru_cache(2048)(lambda step: step)
+_step: Callable[[contract.RouteStep], contract.RouteStep] = lru_cache(2048)(lambda step: step)
 _reason: Callable[[str], str] = lru_cache(256)(lambda text: text)
 
 
@@ -63,34 +43,25 @@ def apply(state: State, events: Iterable[AnyEvent]) -> None:
         _HANDLERS[type(event)](state, event)
 
 
-def _server(state: State, event: ServerInfo) -> None:
-    state.server = event
+def _server(state: State, event: AnyEvent) -> None:
+    """Take an event about the server as a whole."""
+    match event:
+        case contract.ServerInfo():
+            state.server = event
+        case contract.EtcdHealth():
+            if state.health is not None and state.health.alarm and not event.alarm:
+                state.no_space = ""
+            state.health = event
+        case contract.TaskFailures():
+            state.task_failures = event.failures
+        case contract.EtcdUsage():
+            state.etcd_usage = event
+        case contract.Dropped():
+            state.dropped += event.count
     state.touched.server += 1
 
 
-def _health(state: State, event: EtcdHealth) -> None:
-    if state.health is not None and state.health.alarm and not event.alarm:
-        state.no_space = ""
-    state.health = event
-    state.touched.server += 1
-
-
-def _task_failures(state: State, event: TaskFailures) -> None:
-    state.task_failures = event.failures
-    state.touched.server += 1
-
-
-def _etcd_usage(state: State, event: EtcdUsage) -> None:
-    state.etcd_usage = event
-    state.touched.server += 1
-
-
-def _dropped(state: State, event: Dropped) -> None:
-    state.dropped += event.count
-    state.touched.server += 1
-
-
-def _request_started(state: State, event: RequestStarted) -> None:
+def _request_started(state: State, event: contract.RequestStarted) -> None:
     state.requests[event.id] = RequestRow(event)
     state.access_patterns.add(event)
     dropped = (state.reads if event.verb in READS else state.writes).add(event.id)
@@ -99,13 +70,13 @@ def _request_started(state: State, event: RequestStarted) -> None:
     state.touched.requests += 1
 
 
-def _request_routed(state: State, event: RequestRouted) -> None:
+def _request_routed(state: State, event: contract.RequestRouted) -> None:
     if row := state.requests.get(event.id):
         state.requests[event.id] = replace(row, routed=shared(event))
         state.touched.requests += 1
 
 
-def _request_finished(state: State, event: RequestFinished) -> None:
+def _request_finished(state: State, event: contract.RequestFinished) -> None:
     if row := state.requests.get(event.id):
         row = state.requests[event.id] = replace(row, finished=event)
         letter = badge_of(row).letter
@@ -118,51 +89,37 @@ def _request_finished(state: State, event: RequestFinished) -> None:
         state.ranking.watch_ended(event)  # a WATCH outlives its row in the log
 
 
-def _etcd_call(state: State, event: EtcdCall) -> None:
+def _etcd_call(state: State, event: contract.EtcdCall) -> None:
     state.calls.append(event)
     state.touched.calls += 1
-    if event.op == "txn":
-        _note_write(state, event)
+    if event.op == "txn":  # etcd's error NOSPACE ends with the first write that succeeds
+        if not event.error:
+            state.no_space = ""
+        elif "out of space" in event.error or "space exceeded" in event.error:
+            state.no_space = event.error.rstrip(".")
     row = state.requests.get(event.request_id) if event.request_id else None
     if row is not None and len(row.calls) < CALLS_A_REQUEST:
         state.requests[row.id] = replace(row, calls=(*row.calls, event))
         state.touched.requests += 1
 
 
-def _note_write(state: State, event: EtcdCall) -> None:
-    """Note etcd's NOSPACE error: it ends with the first write that succeeds."""
-    if not event.error:
-        state.no_space = ""
-    elif "out of space" in event.error or "space exceeded" in event.error:
-        state.no_space = event.error.rstrip(".")
-
-
-def _progress(state: State, event: EtcdProgress) -> None:
+def _progress(state: State, event: contract.EtcdProgress) -> None:
     if state.head.revision and event.histories > state.head.histories:
-        _start_again(state, event)
+        # etcd has another history: it was restored or replaced. All revisions are forgotten.
+        state.rewind = Rewind(event.at, state.head.revision, event.head)
+        state.head, state.head_rate = Head(), Rate()
+        for resource, row in state.caches.items():
+            state.caches[resource] = replace(row, rv=row.cache.rv, ticked=0)
+        state.touched.caches += 1
     # Revisions may arrive out of order; within one history the revision never decreases.
-    revision = max(event.head, state.head.revision)
+    head, revision = state.head, max(event.head, state.head.revision)
     state.head_rate.add(event.at, revision)
-    state.head = Head(
-        revision=revision,
-        compact=event.compact or state.head.compact,
-        db_bytes=event.db_bytes or state.head.db_bytes,
-        in_use_bytes=event.in_use_bytes or state.head.in_use_bytes,
-        histories=event.histories,
-    )
+    sizes = event.db_bytes or head.db_bytes, event.in_use_bytes or head.in_use_bytes
+    state.head = Head(revision, event.compact or head.compact, *sizes, event.histories)
     state.touched.head += 1
 
 
-def _start_again(state: State, event: EtcdProgress) -> None:
-    """Forget all revisions: etcd has another history (it was restored or replaced)."""
-    state.rewind = Rewind(event.at, state.head.revision, event.head)
-    state.head, state.head_rate = Head(), Rate()
-    for resource, row in state.caches.items():
-        state.caches[resource] = replace(row, rv=row.cache.rv, ticked=0)
-    state.touched.caches += 1
-
-
-def _cache(state: State, event: CacheStatus) -> None:
+def _cache(state: State, event: contract.CacheStatus) -> None:
     state.event_rates.setdefault(event.resource, Rate()).add(event.at, event.events)
     before = state.caches.get(event.resource)
     ticked = before.ticked if before is not None else 0
@@ -173,24 +130,24 @@ def _cache(state: State, event: CacheStatus) -> None:
     state.touched.caches += 1
 
 
-def _progress_tick(state: State, event: ProgressTick) -> None:
+def _progress_tick(state: State, event: contract.ProgressTick) -> None:
     if row := state.caches.get(event.resource):
         state.caches[event.resource] = replace(row, rv=max(row.rv, event.rv), ticked=event.rv)
         state.touched.caches += 1
 
 
-def _prefix(state: State, event: Prefix) -> None:
+def _prefix(state: State, event: contract.Prefix) -> None:
     state.prefixes[event.prefix] = event
     state.touched.prefixes += 1
 
 
-def _watcher_opened(state: State, event: WatcherOpened) -> None:
+def _watcher_opened(state: State, event: contract.WatcherOpened) -> None:
     state.watchers[event.id] = WatcherRow(event)
     state.watcher_rates[event.id] = Rate()
     state.touched.watchers += 1
 
 
-def _watcher_state(state: State, event: WatcherState) -> None:
+def _watcher_state(state: State, event: contract.WatcherState) -> None:
     if row := state.watchers.get(event.id):
         row = state.watchers[event.id] = replace(row, state=event)
         letter = badge_of_route(row.opened.route).letter
@@ -199,7 +156,7 @@ def _watcher_state(state: State, event: WatcherState) -> None:
         state.touched.watchers += 1
 
 
-def _watcher_closed(state: State, event: WatcherClosed) -> None:
+def _watcher_closed(state: State, event: contract.WatcherClosed) -> None:
     row = state.watchers.pop(event.id, None)
     state.watcher_rates.pop(event.id, None)
     state.ranking.watch_closed(event.id)
@@ -208,7 +165,7 @@ def _watcher_closed(state: State, event: WatcherClosed) -> None:
     state.touched.watchers += 1
 
 
-def _fan_out(state: State, event: FanOut) -> None:
+def _fan_out(state: State, event: contract.FanOut) -> None:
     before = state.fan_outs.get(event.resource)
     if before is not None:
         state.earlier_fan_outs.setdefault(event.resource, deque(maxlen=FAN_OUTS)).append(before)
@@ -218,7 +175,7 @@ def _fan_out(state: State, event: FanOut) -> None:
     state.touched.watchers += 1
 
 
-def _marker(state: State, event: Marker) -> None:
+def _marker(state: State, event: contract.Marker) -> None:
     """Add a marker to the charts. A replay's scrub bar reads its markers from the recording."""
     state.history.mark(event.at)
 
@@ -227,25 +184,24 @@ def _live(state: State, event: Any) -> None:
     fold(state.live, event)
 
 
+_OF_SERVER = (
+    contract.ServerInfo, contract.EtcdHealth, contract.EtcdUsage, contract.TaskFailures, contract.Dropped,
+)  # fmt: skip
 _HANDLERS: dict[type[Any], Callable[[State, Any], None]] = {
-    ServerInfo: _server,
-    EtcdHealth: _health,
-    EtcdUsage: _etcd_usage,
-    TaskFailures: _task_failures,
-    Dropped: _dropped,
-    RequestStarted: _request_started,
-    RequestRouted: _request_routed,
-    RequestFinished: _request_finished,
-    EtcdCall: _etcd_call,
-    EtcdProgress: _progress,
-    CacheStatus: _cache,
-    ProgressTick: _progress_tick,
-    Prefix: _prefix,
-    WatcherOpened: _watcher_opened,
-    WatcherState: _watcher_state,
-    WatcherClosed: _watcher_closed,
-    FanOut: _fan_out,
-    Marker: _marker,
+    **dict.fromkeys(_OF_SERVER, _server),
+    contract.RequestStarted: _request_started,
+    contract.RequestRouted: _request_routed,
+    contract.RequestFinished: _request_finished,
+    contract.EtcdCall: _etcd_call,
+    contract.EtcdProgress: _progress,
+    contract.CacheStatus: _cache,
+    contract.ProgressTick: _progress_tick,
+    contract.Prefix: _prefix,
+    contract.WatcherOpened: _watcher_opened,
+    contract.WatcherState: _watcher_state,
+    contract.WatcherClosed: _watcher_closed,
+    contract.FanOut: _fan_out,
+    contract.Marker: _marker,
     **dict.fromkeys(LIVE_EVENTS, _live),
 }
 
@@ -256,25 +212,19 @@ def state_events(state: State, at: float) -> list[AnyEvent]:
     Of the requests only those in flight: a recording holds the requests that end in it.
     Started requests and open watchers keep their time, so that their ages are right.
     """
-    now = [msgspec.structs.replace(event, at=at) for event in _facts(state)]
+    now = [replace(event, at=at) for event in _facts(state)]
     return [*now, *_live_events(state), *_under_way(state)]
 
 
 def _facts(state: State) -> Iterator[AnyEvent]:
     yield from filter(None, (state.server, state.health, state.etcd_usage))
-    head = state.head
-    if head.revision:
-        yield EtcdProgress(
-            head=head.revision,
-            compact=head.compact,
-            db_bytes=head.db_bytes,
-            in_use_bytes=head.in_use_bytes,
-            histories=head.histories,
-        )
+    if state.head.revision:
+        head = msgspec.structs.asdict(state.head)
+        yield contract.EtcdProgress(head=head.pop("revision"), **head)
     for row in state.caches.values():
         yield row.cache
         if row.ticked:
-            yield ProgressTick(resource=row.resource, rv=row.ticked)
+            yield contract.ProgressTick(resource=row.resource, rv=row.ticked)
     yield from state.prefixes.values()
     yield from state.deletions.values()
     yield from state.fan_outs.values()
@@ -300,7 +250,7 @@ def _live_events(state: State) -> Iterator[AnyEvent]:
         yield LiveStatus(at=live.now, source=source, problem=problem)
     for row in live.replicas.values():
         for series in row.resources.values():
-            yield msgspec.structs.replace(series.last, counters=series.reads.raw)
+            yield replace(series.last, counters=series.reads.raw)
         yield from (series.last for series in row.levels.values())
         yield row.scrape
         yield from filter(None, (row.dump, row.levels_dump, row.down))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -31,11 +30,8 @@ UNSAID = {"watch", "allowWatchBookmarks", "pretty", "timeout"}
 def request_runs(row: RequestRow) -> list[Run]:
     """Return a request as styled runs: `LIST pods -n team-00 ?app=api rv=0`."""
     started = row.started
-    runs: list[Run] = [(f"{started.verb} ", "$ink-muted")]
-    if started.resource:
-        runs.append((short_resource(started.resource), "$foreground"))
-    else:
-        runs.append((started.path, "$foreground"))
+    subject = short_resource(started.resource) if started.resource else started.path
+    runs: list[Run] = [(f"{started.verb} ", "$ink-muted"), (subject, "$foreground")]
     if started.name:
         place = f"{started.namespace}/" if started.namespace else ""
         runs.append((f" {place}{started.name}", "$ink-muted"))
@@ -118,11 +114,21 @@ def chain_of(row: RequestRow) -> list[ChainStage]:
     started, done = row.started, row.finished
     if not started.chain:
         return []
-    stages = [_with_seats(stage, row) for stage in started.chain]
     if done is None:
-        return stages
+        return [*started.chain]
+    seats = f", {many(done.seats, 'seat')}" if done.seats else ""
+    stages = [
+        ChainStage(each.stage, each.decision + seats, each.ms) if each.stage == FLOW_CONTROL else each
+        for each in started.chain
+    ]
     if not stages[-1].decision.startswith("refused"):
-        stages += [*done.chain, *_transactions(row)]
+        stages += done.chain
+        for call in row.calls:
+            compared = _REVISION.search(call.request) if call.op == "txn" else None
+            if compared is not None:
+                outcome = f": {call.error}" if call.error else ""
+                text = f"Txn compare mod_revision = {compared[1]}{outcome}"
+                stages.append(ChainStage("storage", text, call.ms))
         if started.verb in READS:
             stages.append(ChainStage("storage", row.route.replace("_", " ") or "not read", done.ms))
     # The wait for seats is a part of flow control and of the request's own time.
@@ -131,21 +137,6 @@ def chain_of(row: RequestRow) -> list[ChainStage]:
         before = [each for each in started.chain if each.stage == "authentication"]
     total = sum(each.ms for each in before) + done.ms - done.phases.get("seats", 0.0)
     return [*stages, ChainStage("answer", str(done.status), total)]
-
-
-def _with_seats(stage: ChainStage, row: RequestRow) -> ChainStage:
-    """Add the request's seats to the stage of flow control."""
-    if stage.stage != FLOW_CONTROL or row.finished is None or not row.finished.seats:
-        return stage
-    return ChainStage(stage.stage, f"{stage.decision}, {many(row.finished.seats, 'seat')}", stage.ms)
-
-
-def _transactions(row: RequestRow) -> Iterator[ChainStage]:
-    for call in row.calls:
-        compared = _REVISION.search(call.request) if call.op == "txn" else None
-        if compared is not None:
-            outcome = f": {call.error}" if call.error else ""
-            yield ChainStage("storage", f"Txn compare mod_revision = {compared[1]}{outcome}", call.ms)
 
 
 # In the order of processing; other phases follow in the server's order.

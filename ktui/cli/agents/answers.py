@@ -67,22 +67,10 @@ class Masks:
     """
 
     def __init__(self, *, allow: bool) -> None:
-        self._names = Pseudonyms(secrets.token_bytes(32), hashing=not allow)
-        self._keys = KeyPseudonyms(self._names)
-        self._text = Text(self._names, self._keys)
-        self._queries = Queries(self._names, self._keys)
-
-    def name(self, name: str) -> str:
-        return self._names.name(name)
-
-    def level(self, level: str) -> str:
-        return self._names.level(level)
-
-    def user(self, user: str) -> str:
-        return self._names.user(user)
-
-    def client(self, agent: str) -> str:
-        return self._names.client(agent)
+        self.names = Pseudonyms(secrets.token_bytes(32), hashing=not allow)
+        self._keys = KeyPseudonyms(self.names)
+        self._queries = Queries(self.names, self._keys)
+        self.text = Text(self.names, self._keys).scrub  # free text, with the names that were masked before
 
     def url(self, url: str) -> str:
         """Return a path with its query."""
@@ -90,7 +78,3 @@ class Masks:
         resource = parse_path(path).resource_id
         masked = self._keys.path(path)
         return f"{masked}?{self._queries.query(query, resource)}" if query else masked
-
-    def text(self, text: str) -> str:
-        """Return free text; names that were masked before are masked in it."""
-        return self._text.scrub(text)

@@ -131,7 +131,7 @@ async def _explain(wanted: ExplainRequest, agent: Agent) -> str:
     (explanation,) = explanations_of(_command("explain", *words))
     document = explanation.document()
     steps = [
-        f"{result(step['rule'], step['taken'])}: {step['rule']} {step['saw']}" for step in document["steps"]
+        f"{result(each['rule'], each['taken'])}: {each['rule']} {each['saw']}" for each in document["steps"]
     ]
     return fitted({**document, "steps": steps}, ("steps", "warnings", "cheaper", "reasons"))
 
@@ -173,14 +173,11 @@ async def _estimate(wanted: EstimateList, agent: Agent) -> str:
         why = agent.masks.text(str(error))
         raise ToolProblem(f"the server refuses this LIST: {why}") from error
     document = found.document()
-    predicted = {
-        name: document["predicted"][name]
-        for name in ("kube_version", "route", "reason_id", "reason", "limit_honoured", "consistency", "seats",
-                     "fallback", "error", "cache_assumed_ready")
-    }  # fmt: skip
-    flat = {**document, "predicted": predicted}
-    others = {name: document["predicted"][name] for name in ("warnings", "cheaper")}
-    return fitted({**flat, **others}, ("warnings", "cheaper"))
+    whole, lists = document["predicted"], ("warnings", "cheaper")
+    kept = ("kube_version", "route", "reason_id", "reason", "limit_honoured", "consistency", "seats",
+            "fallback", "error", "cache_assumed_ready")  # fmt: skip
+    flat = {**document, "predicted": {name: whole[name] for name in kept}}
+    return fitted({**flat, **{name: whole[name] for name in lists}}, lists)
 
 
 async def _findings(wanted: ClusterFindings, agent: Agent) -> str:
@@ -190,26 +187,22 @@ async def _findings(wanted: ClusterFindings, agent: Agent) -> str:
     report, masks = report_document(live), agent.masks
     known = {*live.resources, "kube-apiserver"}
     for level in live.levels:  # from here on they are masked in texts too
-        masks.level(level)
-    listed = [
-        (name, row) for name, row in report["resources"].items() if row["lists"] or row["etcd"]["lists"]
-    ]
+        masks.names.level(level)
+    rows = report["resources"].items()
+    listed = [(name, row) for name, row in rows if row["lists"] or row["etcd"]["lists"]]
     document = {
         "verdict": report["verdict"],
         "version": report["server"]["version"],
         "seconds": report["seconds"],
         "replicas": {name: report["replicas"][name] for name in ("expected", "reached")},
         "findings": [
-            {
-                **item,
-                "subject": item["subject"] if item["subject"] in known else masks.level(item["subject"]),
-                "text": masks.text(item["text"]),
-            }
+            {**item, "text": masks.text(item["text"]),
+             "subject": item["subject"] if item["subject"] in known else masks.names.level(item["subject"])}
             for item in report["findings"]
         ],
         "resources": [_resource(*item) for item in listed[:MOST_RESOURCES]],
         "users": [
-            {**user, "user": masks.user(user["user"]), "level": masks.level(user["level"]),
+            {**user, "user": masks.names.user(user["user"]), "level": masks.names.level(user["level"]),
              "path": masks.url(user["path"])}
             for user in report["users"][:MOST_USERS]
         ],
@@ -221,8 +214,7 @@ async def _findings(wanted: ClusterFindings, agent: Agent) -> str:
 
 def _resource(name: str, row: Document) -> Document:
     served = {
-        source: {figure: row[source][figure] for figure in ("lists", "fetched")}
-        for source in ("cache", "etcd")
+        source: {each: row[source][each] for each in ("lists", "fetched")} for source in ("cache", "etcd")
     }
     return {"resource": name, **served, **{figure: row[figure] for figure in ("lists", "watches", "bytes")}}
 
@@ -274,7 +266,7 @@ def _group(group: Any, masks: Masks) -> Document:
     latency, estimated = group.latency, group.estimated
     best = group.cheaper[0] if group.cheaper else None
     return {
-        "rank": group.rank, "client": masks.client(group.client), "user": masks.user(group.user),
+        "rank": group.rank, "client": masks.names.client(group.client), "user": masks.names.user(group.user),
         "request": f"{group.verb} {masks.url(group.example)}", "count": group.count,
         "ms": None if latency is None else {"p50": latency.p50, "p99": latency.p99}, "route": group.route,
         "reason_id": group.reason_id,

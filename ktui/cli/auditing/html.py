@@ -147,15 +147,12 @@ def _histogram(took: Latency | None) -> str:
 
 
 def _observed(report: Report) -> Iterator[str]:
-    groups = [group for group in report.groups if group.observed is not None]
     if report.observed is None:
         return
     yield "<h2>Requests of more than 500 ms, as the apiserver measured them</h2>"
     yield f"<p>{_text(phrases.observed(report.observed))}</p>"
-    legend = "".join(
-        f'<span class=route style="background:{_COLOURS[name]}">{label}</span> '
-        for name, label in _LEGEND.items()
-    )
+    form = '<span class=route style="background:{}">{}</span> '
+    legend = "".join(form.format(_COLOURS[name], label) for name, label in _LEGEND.items())
     yield f"<p>{legend}</p>{_bar(_parts(report.observed), report.observed.total)}"
     rows = [
         [
@@ -163,7 +160,7 @@ def _observed(report: Report) -> Iterator[str]:
             _cell(integer(seen.slow), "n"), _cell(_bar(_parts(seen), seen.total)),
             _cell(_text(phrases.seen(seen))), _cell(_text(seen.cause), "faint"),
         ]
-        for group in groups
+        for group in report.groups
         if (seen := group.observed) is not None
     ]  # fmt: skip
     yield from _table(("group", "slow", "time", "served from", "likely cause of a difference"), rows)

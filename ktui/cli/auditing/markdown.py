@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
+from ktui.cli.auditing.text import SLOW
 from ktui.core.format import integer, long_bytes, markdown_row, markdown_text, percent
 
 
@@ -17,11 +18,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"**{report.summary}**"
     yield ""
     yield phrases.counted(report)
-    yield from (
-        f"\n⚠ {markdown_text(file.name)}: {markdown_text(file.problem)}"
-        for file in report.files
-        if file.problem
-    )
+    broken = (file for file in report.files if file.problem)
+    yield from (f"\n⚠ {markdown_text(file.name)}: {markdown_text(file.problem)}" for file in broken)
     if report.groups:
         yield f"\n### Most expensive groups under {report.kube_version}, by {report.ranked_by}\n"
         yield from _groups(report.groups)
@@ -33,7 +31,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _observed(report)
     if report.etcd:
         yield "\n### Slow in etcd\n"
-        yield from _slow(report)
+        yield markdown_row(*(column.title for column in SLOW))
+        yield markdown_row(*("-:" if column.right else "-" for column in SLOW))
+        for slow in report.etcd:
+            yield markdown_row(*(markdown_text(str(column.cell(slow))) for column in SLOW))
     if report.versions and any(v.cache + v.etcd + v.refused for v in report.versions):
         yield "\n### LISTs by version\n"
         yield from _versions(report)
@@ -71,20 +72,6 @@ def _observed(report: Report) -> Iterator[str]:
         if seen is not None and seen.differ:
             route = f"predicted {phrases.route(group)}, measured: {phrases.seen(seen)}"
             yield f"- #{group.rank} {markdown_text(group.example)}: {route}; {markdown_text(seen.cause)}"
-
-
-def _slow(report: Report) -> Iterator[str]:
-    yield markdown_row("range", "line", "count", "p95", "max", "max keys", "max size", "probably")
-    yield markdown_row("-", "-", "-:", "-:", "-:", "-:", "-:", "-")
-    for s in report.etcd:
-        keys = "" if s.max_keys is None else integer(s.max_keys)
-        most = "" if s.max_bytes is None else long_bytes(s.max_bytes)
-        times = [phrases.percentile(s.took, name) for name in ("p95", "max")]
-        probably = markdown_text("; ".join(s.probably))
-        yield markdown_row(
-            markdown_text(phrases.slow_range(s)), phrases.source(s), integer(s.count), *times, keys, most,
-            probably,
-        )  # fmt: skip
 
 
 def _versions(report: Report) -> Iterator[str]:

@@ -14,16 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui.audit import partial_tally
-from ktui.audit.comparison import (
-    REPORT_BYTES,
-    Change,
-    ReportChanges,
-    ReportError,
-    Side,
-    Totals,
-    compare,
-    parse_report,
-)
+from ktui.audit.comparison import REPORT_BYTES, Change, ReportError, Side, Totals, compare, parse_report
 from ktui.audit.partial_tally import PartialError
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.request_list import MOST, ListedRequest, RequestList
@@ -97,10 +88,8 @@ def print_load(report: Report) -> None:
     document, left_out = load_profile(report)
     emit(yaml.safe_dump(document, sort_keys=False, allow_unicode=False).removesuffix("\n"))
     if left_out:
-        warn(
-            f"{integer(left_out)} requests are left out, for which a LoadProfile has no form: WATCHes, later "
-            "pages, LISTs at a revision, and requests whose query string was not logged"
-        )
+        others = "WATCHes, later pages, LISTs at a revision, and requests whose query string was not logged"
+        warn(f"{integer(left_out)} requests are left out, for which a LoadProfile has no form: {others}")
 
 
 MOST_BYTES = 1 << 30
@@ -129,11 +118,8 @@ def merge(tally: Tally, names: list[str]) -> None:
             raise PartialError(f"{name}: {error}") from None
 
 
-_encode = msgspec.json.encode
-
-
 def emit_request(listed: ListedRequest) -> None:
-    emit_json_text(_encode(listed).decode())
+    emit_json_text(msgspec.json.encode(listed).decode())
 
 
 def problems(requests: RequestList) -> None:
@@ -158,19 +144,7 @@ def diff(names: list[str], *, as_json: bool) -> int:
     comparison = compare(*map(_report, names))
     if as_json:
         emit_json(msgspec.to_builtins(comparison), indent=2)
-    else:
-        _print(comparison)
-    return OK
-
-
-def _report(name: str) -> Report:
-    try:
-        return parse_report(read_bytes(Path(name), REPORT_BYTES))
-    except (ReportError, DocumentError) as error:
-        raise ReportError(f"{name} {error}") from None
-
-
-def _print(comparison: ReportChanges) -> None:
+        return OK
     console = Printer(highlight=False)
     for label, totals in (("before", comparison.before), ("after", comparison.after)):
         console.print(Text(f"{label:<7} {_totals(totals)}", "bold"))
@@ -188,6 +162,14 @@ def _print(comparison: ReportChanges) -> None:
             console.print(Text(f"  and {len(rows) - _SHOWN} more: --json", "dim"))
     console.print()
     console.print(Text(f"{same} groups of requests as before (rates within 10%)", "dim"))
+    return OK
+
+
+def _report(name: str) -> Report:
+    try:
+        return parse_report(read_bytes(Path(name), REPORT_BYTES))
+    except (ReportError, DocumentError) as error:
+        raise ReportError(f"{name} {error}") from None
 
 
 def _totals(totals: Totals) -> str:
@@ -205,13 +187,12 @@ def _table(changes: Sequence[Change]) -> Table:
     for title in ("", "client", "request", "rate", "p99", "bytes/s", "route"):
         table.add_column(title, overflow="fold")
     for change in changes:
-        sides = (change.before, change.after)
-        table.add_row(
-            Text(change.kind, _STYLES.get(change.kind, "")),
-            Text(escaped(f"{change.client} {change.user}".strip())),
-            Text(escaped(change.request)),
-            *(Text(_moved([each(side) if side else "–" for side in sides])) for each in _COLUMNS),
-        )
+        kind, who = Text(change.kind, _STYLES.get(change.kind, "")), f"{change.client} {change.user}".strip()
+        moved = []
+        for text in _COLUMNS:
+            before, after = (text(side) if side else "–" for side in (change.before, change.after))
+            moved.append(before if before == after else f"{before} → {after}")  # `3.0/min → 1.0/min`
+        table.add_row(kind, *map(Text, (escaped(who), escaped(change.request), *moved)))
     return table
 
 
@@ -221,9 +202,3 @@ _COLUMNS: tuple[Callable[[Side], str], ...] = (
     lambda side: "" if side.bytes_per_second is None else long_bytes(side.bytes_per_second),
     lambda side: side.route,
 )
-
-
-def _moved(texts: list[str]) -> str:
-    """Return `3.0/min → 1.0/min`, or one text if both are the same."""
-    before, after = texts
-    return before if before == after else f"{before} → {after}"

@@ -6,11 +6,11 @@ import argparse
 import asyncio
 import io
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from rich.markup import escape
@@ -45,6 +45,7 @@ from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.documents.limits import DocumentError, read_bytes
 from ktui.printable import escaped
 
+T = TypeVar("T")
 UNTIMED = -2
 """The bucket of requests whose duration and query string were not logged."""
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
@@ -97,8 +98,7 @@ def _count_line(line: bytes, tally: Tally) -> None:
     if not line.strip():
         return
     try:
-        row = _decode(line)
-        add_row(row, tally)
+        add_row(_decode(line), tally)
         file.read += 1
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         tally.note_bad(file, Malformed(f"not a row of a query of --sql: {error}"), line)
@@ -204,13 +204,17 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
     Raises SizesError or OSError for the file, ClientError for the server of `--attach`.
     """
     if args.sizes:
-        return _from_file(args.sizes), args.sizes
-    if not args.attach:
-        return {}, ""  # a server that runs on this machine need not have the log's objects
-    connection = attached_connection(args)
+        try:
+            return parse_sizes(read_bytes(Path(args.sizes), MOST_BYTES)), args.sizes
+        except (DocumentError, SizesError) as error:
+            why = f"cannot be used: {error}" if isinstance(error, DocumentError) else error
+            raise SizesError(f"{args.sizes} {why}") from None
+    # Another server that runs on this machine need not have the log's objects.
+    connection = attached_connection(args) if args.attach else None
     if connection is None:
         return {}, ""
-    return asyncio.run(_read_from(connection)), f"the ktui server at {connection.url}"
+    sizes = asyncio.run(_ask(connection, lambda client: sizes_in_etcd(KtuiApi(client).prefixes)))
+    return sizes, f"the ktui server at {connection.url}"
 
 
 def find_aggregated(args: argparse.Namespace) -> AggregatedGroups:
@@ -221,31 +225,17 @@ def find_aggregated(args: argparse.Namespace) -> AggregatedGroups:
     connection = attached_connection(args) if args.attach else None
     if connection is None:
         return groups_of(args.aggregated)
-    crds, services = asyncio.run(_read_lists(connection, (CRDS, API_SERVICES)))
-    return groups_of(args.aggregated, crds, services)
+
+    async def lists(client: ApiClient) -> list[bytes]:
+        answers = [await client.request("GET", path) for path in (CRDS, API_SERVICES)]
+        return [answer.content if answer.status_code == 200 else b"" for answer in answers]
+
+    return groups_of(args.aggregated, *asyncio.run(_ask(connection, lists)))
 
 
-async def _read_lists(connection: ServerConnection, paths: Sequence[str]) -> list[bytes]:
+async def _ask(connection: ServerConnection, question: Callable[[ApiClient], Coroutine[Any, Any, T]]) -> T:
     client = ApiClient(connection)
     try:
-        answers = [await client.request("GET", path) for path in paths]
-    finally:
-        await client.close()
-    return [answer.content if answer.status_code == 200 else b"" for answer in answers]
-
-
-def _from_file(name: str) -> dict[str, ResourceSize]:
-    try:
-        return parse_sizes(read_bytes(Path(name), MOST_BYTES))
-    except DocumentError as error:
-        raise SizesError(f"{name} cannot be used: {error}") from None
-    except SizesError as error:
-        raise SizesError(f"{name} {error}") from None
-
-
-async def _read_from(connection: ServerConnection) -> dict[str, ResourceSize]:
-    client = ApiClient(connection)
-    try:
-        return await sizes_in_etcd(KtuiApi(client).prefixes)
+        return await question(client)
     finally:
         await client.close()

@@ -7,8 +7,8 @@ import os
 import secrets
 import signal
 import sys
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
@@ -96,28 +96,20 @@ def run_live(args: argparse.Namespace, tally: Tally, wish: Wish, preferences: Pr
 
 def _print_lines(reading: LiveReading, live: LiveTally, wish: Wish) -> int:
     """Print a report as a line of JSON every ten seconds, and when the reading ends."""
-    problems: list[OSError] = []
-
-    def read() -> None:
-        try:
-            reading.run()
-        except OSError as error:
-            problems.append(error)
-
     previous = signal.signal(signal.SIGTERM, lambda *_: live.ended.set())
-    thread = threading.Thread(target=read)
-    thread.start()
     try:
-        while not live.ended.wait(_EVERY):
-            emit_json(msgspec.to_builtins(reading.report(wish)))
-    except KeyboardInterrupt:
-        pass
+        with ThreadPoolExecutor(1) as pool:
+            run = pool.submit(reading.run)
+            try:
+                while not live.ended.wait(_EVERY):
+                    emit_json(msgspec.to_builtins(reading.report(wish)))
+            except KeyboardInterrupt:
+                pass
+            finally:
+                reading.stop()
     finally:
-        reading.stop()
-        thread.join()
         signal.signal(signal.SIGTERM, previous)
-    if problems:
-        raise problems[0]
+    run.result()  # raises what has ended the reading
     emit_json(msgspec.to_builtins(reading.report(wish)))
     return OK
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ktui.audit import phrases
 from ktui.audit.predictions import VersionShare
-from ktui.audit.report import GroupReport, Latency, Report, SlowReport
+from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.cli.printing import Printer
 from ktui.core.format import integer, long_bytes, percent
 from ktui.core.table.export import csv_cell
@@ -58,7 +58,7 @@ _GROUPS = (
     ReportColumn("rule", lambda g: g.reason_id, narrowest=170),
     ReportColumn("later", phrases.later, narrowest=120, whole=15),
 )
-_SLOW = (
+SLOW = (
     ReportColumn("range", phrases.slow_range),
     ReportColumn("line", phrases.source, narrowest=100),
     ReportColumn("count", lambda s: integer(s.count), right=True),
@@ -90,10 +90,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     _section(console, title, report.groups)
     if report.groups:
         console.print(_table(_GROUPS, report.groups, console.width))
-        if report.groups_total > len(report.groups):
-            console.print(
-                Text(f"  and {integer(report.groups_total - len(report.groups))} more: --top N", "dim")
-            )
+        if (more := report.groups_total - len(report.groups)) > 0:
+            console.print(Text(f"  and {integer(more)} more: --top N", "dim"))
     if others := phrases.others(report):
         console.print(Text(f"  {others}", "dim"))
     _advice(console, report.groups)
@@ -101,9 +99,14 @@ def print_report(report: Report, console: Console | None = None) -> None:
     _observed(console, report)
     _section(console, "slow in etcd", report.etcd)
     if report.etcd:
-        console.print(_table(_SLOW, report.etcd, console.width))
-    _versions(console, report.versions)
-    _malformed(console, report)
+        console.print(_table(SLOW, report.etcd, console.width))
+    if any(row.cache + row.etcd + row.refused for row in report.versions):
+        _section(console, "your LISTs under this version and later ones", report.versions)
+        console.print(_table(_VERSIONS, phrases.changing(report.versions), console.width))
+    _section(console, f"first of {integer(report.lines.malformed)} malformed lines", report.malformed)
+    for bad in report.malformed:
+        console.print(Text(f"  {escaped(bad.file)}:{bad.line}: {escaped(bad.why)}"))
+        console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))
     console.print()
     for note in report.notes:
         console.print(_indented(Text(f"· {escaped(note)}", "dim"), 2))
@@ -124,22 +127,18 @@ def _table(columns: Iterable[ReportColumn], rows: Sequence[Row], width: int) -> 
     shown = [c for c in columns if width >= c.narrowest and any(c.cell(row) for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for column in shown:
-        justify: Literal["left", "right"] = "right" if column.right else "left"
         longest = max((len(text) for row in rows for text in _texts(column, row)), default=0)
-        table.add_column(
-            column.title,
-            justify=justify,
-            no_wrap=column.right,
-            min_width=min(column.whole, longest) if width >= _ROOMY else None,
-        )
+        least = min(column.whole, longest) if width >= _ROOMY else None
+        side: Literal["left", "right"] = "right" if column.right else "left"
+        table.add_column(column.title, justify=side, no_wrap=column.right, min_width=least)
     for row in rows:
-        table.add_row(*(_cell(column, row) for column in shown))
+        route = _STYLES.get(row.route, "") if isinstance(row, GroupReport) else ""
+        texts = ("\n".join(map(escaped, _texts(column, row))) for column in shown)
+        styles = (route if column.title == "route" else "" for column in shown)
+        table.add_row(
+            *(Text(text, style, overflow="fold") for text, style in zip(texts, styles, strict=True))
+        )
     return table
-
-
-def _cell(column: ReportColumn, row: Row) -> Text:
-    style = _STYLES.get(row.route, "") if column.title == "route" and isinstance(row, GroupReport) else ""
-    return Text("\n".join(map(escaped, _texts(column, row))), style, overflow="fold")
 
 
 def _texts(column: ReportColumn, row: Row) -> Sequence[str]:
@@ -160,10 +159,8 @@ def _advice(console: Console, groups: Sequence[GroupReport]) -> None:
         ranks = ", ".join(f"#{group.rank}" for group in alike)
         console.print(Text(f"  {ranks}  {escaped(first.example)}", overflow="fold"))
         for cheaper in first.cheaper:
-            line = Text.assemble(
-                (f"{cheaper.route:<5}  ", _STYLES.get(cheaper.route, "")), escaped(cheaper.path)
-            )
-            console.print(_indented(line, 5))
+            route = f"{cheaper.route:<5}  ", _STYLES.get(cheaper.route, "")
+            console.print(_indented(Text.assemble(route, escaped(cheaper.path)), 5))
             console.print(_indented(Text(escaped(cheaper.why), "dim"), 12))
         for warning in first.warnings:
             console.print(_indented(Text(f"! {escaped(warning)}", "red"), 5))
@@ -198,22 +195,8 @@ def _observed(console: Console, report: Report) -> None:
             console.print(_indented(Text(seen.cause, "dim"), 5))
 
 
-def _versions(console: Console, rows: Sequence[VersionShare]) -> None:
-    if not any(row.cache + row.etcd + row.refused for row in rows):
-        return
-    _section(console, "your LISTs under this version and later ones", rows)
-    console.print(_table(_VERSIONS, phrases.changing(rows), console.width))
-
-
 def _share(part: int, row: VersionShare) -> str:
     return percent(part / (row.cache + row.etcd + row.refused))
-
-
-def _malformed(console: Console, report: Report) -> None:
-    _section(console, f"first of {integer(report.lines.malformed)} malformed lines", report.malformed)
-    for bad in report.malformed:
-        console.print(Text(f"  {escaped(bad.file)}:{bad.line}: {escaped(bad.why)}"))
-        console.print(_indented(Text(escaped(bad.text), "dim", overflow="fold"), 4))
 
 
 HEADER = (
@@ -237,16 +220,13 @@ def csv_table(report: Report) -> str:
 
 def _row(g: GroupReport) -> list[object]:
     took = g.init_latency if g.verb == "watch" else g.latency
+    times = (took.p50, took.p95, took.p99, took.max, took.total) if took else (None,) * 5
     seen = g.observed
     return [
         g.rank, g.client, g.user, g.verb, g.resource, g.subresource, g.scope, phrases.how(g), g.count,
-        g.per_second, *_milliseconds(took), phrases.errors(g), g.seats.mean if g.seats else None, g.route,
+        g.per_second, *times, phrases.errors(g), g.seats.mean if g.seats else None, g.route,
         g.reason_id, phrases.later(g), *((g.estimated.etcd_bytes, g.estimated.processed_bytes) if g.estimated
         else (None, None)),
         *((seen.slow, seen.cache, seen.etcd, seen.agree, seen.differ, seen.cause) if seen else (None,) * 6),
         g.cheaper[0].path if g.cheaper else None, g.example,
     ]  # fmt: skip
-
-
-def _milliseconds(took: Latency | None) -> tuple[float | None, ...]:
-    return (took.p50, took.p95, took.p99, took.max, took.total) if took is not None else (None,) * 5

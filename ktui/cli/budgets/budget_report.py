@@ -14,7 +14,7 @@ from ktui.cli.exit_codes import FAILED, OK, USAGE, fail
 from ktui.cli.output import emit, emit_json, warn
 from ktui.config.errors import ConfigError
 from ktui.core.budgets.budget_file import LIMITS, RequestBudget, budget_text, read_budgets, shown
-from ktui.core.budgets.judge import Breach, BudgetVerdict, JudgedBudget, draft
+from ktui.core.budgets.judge import Breach, BudgetUsage, BudgetVerdict, JudgedBudget, draft
 from ktui.core.budgets.judged_requests import JudgedRequest
 from ktui.core.format import integer, long_bytes, many, markdown_row, markdown_text, shorten
 from ktui.printable import escaped
@@ -66,12 +66,11 @@ def state_of(entry: JudgedBudget) -> str:
     return UNJUDGED if entry.unjudged else KEPT
 
 
-def print_report(report: BudgetReport) -> None:
-    emit("\n".join(_lines(report)))
-
-
-def print_document(report: BudgetReport) -> None:
-    emit_json(document(report), indent=2)
+def print_report(report: BudgetReport, *, as_json: bool = False) -> None:
+    if as_json:
+        emit_json(document(report), indent=2)
+    else:
+        emit("\n".join(_lines(report)))
 
 
 def _lines(report: BudgetReport) -> Iterator[str]:
@@ -105,17 +104,15 @@ def _lines(report: BudgetReport) -> Iterator[str]:
 
 def _groups(found: BudgetVerdict) -> Iterator[str]:
     """Yield what each client sent, for a run without budgets."""
-    weights = {
-        key: max((value for value, _ in usage.largest.values()), default=0)
-        for key, usage in found.groups.items()
-    }
-    for key in sorted(found.groups, key=lambda key: (-weights[key], key))[:20]:
-        usage, (client, verb, resource) = found.groups[key], key
+
+    def order(group: tuple[tuple[str, str, str], BudgetUsage]) -> tuple[int, tuple[str, str, str]]:
+        return -max((value for value, _ in group[1].largest.values()), default=0), group[0]
+
+    for (client, verb, resource), usage in sorted(found.groups.items(), key=order)[:20]:
         if not usage.count:
             continue
-        sources = ", ".join(
-            f"{route} {integer(count)}" for route, count in usage.routes.most_common() if route
-        )
+        routes = usage.routes.most_common()
+        sources = ", ".join(f"{route} {integer(count)}" for route, count in routes if route)
         worst = f"; {request_text(usage.heaviest)}" if usage.heaviest is not None else ""
         yield f"  {client} {verb.upper()} {resource}: {many(usage.count, 'request')} ({sources}){worst}"
 
@@ -127,13 +124,9 @@ def breach_text(breach: Breach) -> str:
 
 def request_text(request: JudgedRequest) -> str:
     """Return the request, where it was served from, and what it came to."""
-    parts = []
-    if request.objects is not None:
-        parts.append(many(request.objects, "object"))
-    if request.scanned is not None:
-        parts.append(f"{integer(request.scanned)} read")
-    if request.bytes is not None:
-        parts.append(long_bytes(request.bytes))
+    parts = [many(request.objects, "object")] if request.objects is not None else []
+    parts += [f"{integer(request.scanned)} read"] if request.scanned is not None else []
+    parts += [long_bytes(request.bytes)] if request.bytes is not None else []
     route = {"cache": " from the cache", "etcd": " from etcd"}.get(request.route, "")
     route += " (predicted)" if route and request.predicted else ""
     came = f": {', '.join(parts)}" if parts else ""
@@ -152,10 +145,10 @@ def clients_text(entry: JudgedBudget) -> str:
 
 def result_text(entry: JudgedBudget, found: BudgetVerdict) -> str:
     """Return what an entry that is not exceeded came to: `3 of 10 requests`."""
+    if not entry.matched and entry.budget.forbids:
+        return "no request, as it should be"
     if not entry.matched:
-        return (
-            "no request, as it should be" if entry.budget.forbids else f"matched nothing{_hint(entry, found)}"
-        )
+        return f"matched nothing{_hint(entry, found)}"
     parts = []
     for limit, allowed in entry.budget.limits.items():
         value = entry.usage.value(limit)
@@ -231,13 +224,9 @@ _SIGNS = {EXCEEDED: "❌ exceeded", IDLE: "⚠ matched nothing", UNJUDGED: "⚠ 
 def junit(report: BudgetReport) -> str:
     """Return JUnit XML: a test case per budget, and of `ktui ci` one for the command."""
     cases = list(_cases(report))
-    count = {
-        kind: sum(case.find(kind) is not None for case in cases) for kind in ("failure", "error", "skipped")
-    }
-    suite = ElementTree.Element(
-        "testsuite", name="ktui budgets", tests=str(len(cases)), failures=str(count["failure"]),
-        errors=str(count["error"]), skipped=str(count["skipped"]),
-    )  # fmt: skip
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(sum(case.find(kind) is not None for case in cases)) for name, kind in kinds.items()}
+    suite = ElementTree.Element("testsuite", {"name": "ktui budgets", "tests": str(len(cases)), **counts})
     suite.extend(cases)
     root = ElementTree.Element("testsuites")
     root.append(suite)
@@ -306,14 +295,6 @@ def _markdown(report: BudgetReport) -> Iterator[str]:
         yield from (f"- {markdown_text(note)}" for note in report.notes)
 
 
-def budgets_of_run(report: BudgetReport, headroom: float) -> str:
-    budgets = draft(report.verdict, headroom)
-    sent = many(report.verdict.requests, "request")
-    head = f"{sent} of {report.source}, and {headroom:.0%} more of each number"
-    remarks = ["Routes are predicted, not observed."] if report.verdict.predicted else []
-    return budget_text(budgets, escaped(head), *remarks)
-
-
 def finish(report: BudgetReport, args: argparse.Namespace, markdown: str = "") -> int:
     """Write the files, and return 0, or 1 for an exceeded budget.
 
@@ -324,9 +305,13 @@ def finish(report: BudgetReport, args: argparse.Namespace, markdown: str = "") -
         for name, made in ((args.junit, junit), (markdown, markdown_report)):
             if name:
                 Path(name).write_text(made(report), encoding="utf-8")
-        name = args.write_budget
-        if name and not report.status and report.verdict.requests:
-            Path(name).write_text(budgets_of_run(report, args.headroom), encoding="utf-8")
+        name, found = args.write_budget, report.verdict
+        if name and not report.status and found.requests:
+            sent = f"{many(found.requests, 'request')} of {report.source}"
+            remarks = [escaped(f"{sent}, and {args.headroom:.0%} more of each number")]
+            remarks += ["Routes are predicted, not observed."] if found.predicted else []
+            text = budget_text(draft(found, args.headroom), *remarks)
+            Path(name).write_text(text, encoding="utf-8")
             warn(f"wrote {name}")
     except OSError as error:
         return fail(f"cannot write {name}: {error.strerror}", USAGE)

@@ -13,14 +13,7 @@ from ktui.audit.request_list import ListedRequest, RequestList
 from ktui.audit.tally import TallyOptions
 from ktui.cli.auditing.outputs import problems
 from ktui.cli.auditing.read_logs import find_aggregated, list_with_bar
-from ktui.cli.budgets.budget_report import (
-    BudgetReport,
-    check_options,
-    finish,
-    markdown_report,
-    print_document,
-    print_report,
-)
+from ktui.cli.budgets.budget_report import BudgetReport, check_options, finish, markdown_report, print_report
 from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
 from ktui.cli.options import supports_progress
 from ktui.cli.output import emit
@@ -120,12 +113,10 @@ def judge_logs(args: argparse.Namespace, options: TallyOptions) -> int:
     verdict = judge.verdict()
     source = args.files[0] if len(args.files) == 1 else many(len(args.files), "log")
     report = BudgetReport(verdict, source, args.budget, notes=_notes(logs, verdict, version))
-    if args.json:
-        print_document(report)
-    elif args.markdown:
+    if args.markdown:
         emit(markdown_report(report).removesuffix("\n"))
     else:
-        print_report(report)
+        print_report(report, as_json=args.json)
     status = finish(report, args)
     if not finished:
         return INTERRUPTED

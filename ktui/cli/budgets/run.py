@@ -17,16 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from ktui.cli.budgets.budget_report import (
-    BudgetReport,
-    check_options,
-    ended,
-    finish,
-    print_document,
-    print_report,
-)
+from ktui.cli.budgets.budget_report import BudgetReport, check_options, ended, finish, print_report
 from ktui.cli.child import ServerChild
-from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, OK, USAGE, fail
+from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail
 from ktui.cli.options import behaviour_from
 from ktui.cli.output import warn
 from ktui.cli.targets import NODES
@@ -64,10 +57,6 @@ def run(args: argparse.Namespace) -> int:
     budgets = check_options(args, args.markdown, args.record)
     if shutil.which(args.command[0]) is None:
         return fail(f"cannot run {args.command[0]!r}: there is no such command", USAGE)
-    return _run_and_judge(args, budgets)
-
-
-def _run_and_judge(args: argparse.Namespace, budgets: Sequence[RequestBudget]) -> int:
     with tempfile.TemporaryDirectory(prefix="ktui-ci-") as name:
         folder = Path(name)
         recording = Path(args.record) if args.record else folder / "requests.ndjson"
@@ -204,7 +193,7 @@ def _judge(
         judge.add(request)
     title = shorten(shlex.join(args.command), _TITLE)
     report = BudgetReport(judge.verdict(), title, args.budget, done.status)
-    (print_document if args.json else print_report)(report)
+    print_report(report, as_json=args.json)
     status = finish(report, args, args.markdown)
     if done.signalled:
         return 128 + done.signalled
@@ -212,4 +201,4 @@ def _judge(
         return fail(f"the command {ended(done.status)}", COMMAND_FAILED)
     if not judge.requests:
         return fail("the command sent no request for a resource; does it read KUBECONFIG?", NOTHING_SENT)
-    return status if status else OK
+    return status

@@ -89,13 +89,14 @@ class Composition:
 
     async def start(self) -> None:
         """Start all parts. Raises EtcdError, PortInUse or RecordingError."""
-        self._listen_to_signals()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._stop.set)
         if self._args.record:
             self._recording = ServerRecording(self._bus, self._supervisor, Path(self._args.record))
         minor = self._config.behaviour.minor
         changed, policy = self._request_log_changed, self._config.audit_policy
         self._request_logs = RequestLogFiles(self._args, policy, minor, changed)
-        loop = asyncio.get_running_loop()
         if self._args.demo:
             self._demo = Demo(self._args, self._publish_failures, self._follow_filling)
             self._keep_running("the process of the demo's clients", self._demo.run)
@@ -111,7 +112,8 @@ class Composition:
         browser = EtcdBrowser(client, self._source.prefix, resource_at, gentle=not self._owned)
         self._chain = self._make_chain(registry)
         await self._chain.start(writable=not client.read_only)
-        self._flow = flow = self._make_flow(registry, settings)
+        limits = self._args.max_requests_inflight, self._args.max_mutating_requests_inflight
+        self._flow = flow = ServerFlow(registry, settings, self._bus, *limits, follows=self._owned)
         await flow.start(writable=self._owned and not client.read_only)
         services = self._services(client, settings, registry, browser, self._chain, flow)
         self._facts = services.facts
@@ -133,13 +135,17 @@ class Composition:
             from ktui.cli.server.tracing import export_spans  # start-up time
 
             self._keep_running("the trace exporter", partial(export_spans, self._bus, self._config.tracing))
-        self._count_keys(browser)
-        self._keep_running(
-            "the follower of compactions", partial(follow_compactions, client, registry.compacted)
-        )
+        every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
+        self._census = Census(browser, self._source.prefix, self._bus, every)
+        self._keep_running("the census", self._census.run)
+        compactions = partial(follow_compactions, client, registry.compacted)
+        self._keep_running("the follower of compactions", compactions)
         self._keep_running("the status check", partial(poll_status, client.status))
         self._keep_running("the collector of garbage", tidy_when_quiet)
-        self._announce()
+        connection = ServerConnection(self.url, self._config.token or "", tls.cert if tls else None)
+        name = "demo" if self._args.demo else ""
+        server = announce(connection, pid=os.getpid(), name=name, started=time.time())
+        write_kubeconfig(connection, server.kubeconfig)
         if self._demo is not None:
             self._demo.serve(self.url)
 
@@ -206,24 +212,17 @@ class Composition:
         )
 
     def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:
-        prefix, leases = self._source.prefix, Leases(client)
+        prefix, leases, warmups = self._source.prefix, Leases(client), 4 if self._owned else 1
 
         def make_store(resource: Resource) -> Store:
             return Store(client, resource, prefix, leases=leases)
 
-        return Registry(
-            make_store, settings, self._bus, warmups=4 if self._owned else 1, supervisor=self._supervisor
-        )
+        return Registry(make_store, settings, self._bus, warmups=warmups, supervisor=self._supervisor)
 
     def _services(
-        self,
-        client: EtcdClient,
-        settings: Settings,
-        registry: Registry,
-        browser: EtcdBrowser,
-        chain: RequestChain,
-        flow: ServerFlow,
-    ) -> Services:
+        self, client: EtcdClient, settings: Settings, registry: Registry, browser: EtcdBrowser,
+        chain: RequestChain, flow: ServerFlow,
+    ) -> Services:  # fmt: skip
         return Services(
             registry=registry, settings=settings, bus=self._bus,
             facts=Facts(client, settings, self._source, self._filling, self._log_warnings), etcd=browser,
@@ -236,17 +235,11 @@ class Composition:
         )  # fmt: skip
 
     def _make_chain(self, registry: Registry) -> RequestChain:
-        tls = self._tls()
-        config, mode = self._config, self._args.authorization_mode
-        tokens = config.tokens
+        config, tls, tokens = self._config, self._tls(), self._config.tokens
         if tokens.signing is None and tls is not None:
             tokens = replace(tokens, signing=load_key(tls))
+        mode = self._args.authorization_mode
         return make_chain(registry, config.token, config.users, mode=mode, tokens=tokens)
-
-    def _make_flow(self, registry: Registry, settings: Settings) -> ServerFlow:
-        args = self._args
-        limits = args.max_requests_inflight, args.max_mutating_requests_inflight
-        return ServerFlow(registry, settings, self._bus, *limits, follows=self._owned)
 
     def _tls(self) -> TlsFiles | None:
         if self._args.insecure_http:
@@ -276,18 +269,6 @@ class Composition:
             log.info("caches are still being filled: requests are served meanwhile")
 
     # Background tasks.
-
-    def _announce(self) -> None:
-        tls = self._tls()
-        connection = ServerConnection(self.url, self._config.token or "", tls.cert if tls else None)
-        name = "demo" if self._args.demo else ""
-        server = announce(connection, pid=os.getpid(), name=name, started=time.time())
-        write_kubeconfig(connection, server.kubeconfig)
-
-    def _count_keys(self, browser: EtcdBrowser) -> None:
-        every = OWN_SECONDS if self._owned else FOREIGN_SECONDS
-        self._census = Census(browser, self._source.prefix, self._bus, every)
-        self._keep_running("the census", self._census.run)
 
     def _keep_running(self, name: str, work: Work) -> None:
         self._tasks.append(self._supervisor.start(name, work))
@@ -319,11 +300,6 @@ class Composition:
 
     def _filling(self) -> str:
         return self._demo.filling if self._demo is not None else ""
-
-    def _listen_to_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._stop.set)
 
 
 def resource_at(prefix: str) -> str:

@@ -41,7 +41,11 @@ class Demo:
         self.filling = ""
         self._changed = changed
         self._progressed = progressed
-        self._command = _command(args)
+        size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
+        traffic = [] if args.quiet else ["--traffic"]
+        output = "--silent" if args.quiet or args.parent else "--progress"
+        words = ["seed", output, f"--parent={os.getpid()}", *size, *traffic]
+        self._command = [sys.executable, "-m", "ktui", *words]
         self._url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # A dashboard reports the last lines of its server's standard error as the cause of its end.
         self._forwards = not args.parent
@@ -74,7 +78,10 @@ class Demo:
         last = ""
         async for text in lines_of(process.stderr):
             if text.startswith(FAILING):
-                self._set_failing(read_failing(text))
+                failing: list[str] = []
+                with contextlib.suppress(ValueError):
+                    failing = [str(sentence) for sentence in json.loads(text.removeprefix(FAILING))]
+                self._set_failing(failing)
                 continue
             if text.startswith(FILLING):
                 self._set_filling(text.removeprefix(FILLING).strip())
@@ -95,18 +102,3 @@ class Demo:
         if filling != self.filling:
             self.filling = filling
             self._progressed()
-
-
-def _command(args: argparse.Namespace) -> list[str]:
-    size = [f"--{name}={getattr(args, name)}" for name in ("pods", "nodes", "namespaces", "seed")]
-    traffic = [] if args.quiet else ["--traffic"]
-    output = "--silent" if args.quiet or args.parent else "--progress"
-    words = ["seed", output, f"--parent={os.getpid()}", *size, *traffic]
-    return [sys.executable, "-m", "ktui", *words]
-
-
-def read_failing(line: str) -> list[str]:
-    """Return the sentences in a line that begins with FAILING."""
-    with contextlib.suppress(ValueError):
-        return [str(text) for text in json.loads(line.removeprefix(FAILING))]
-    return []

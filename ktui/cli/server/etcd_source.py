@@ -40,7 +40,6 @@ class EtcdSource:
         self.changed: Callable[[], None] = lambda: None  # called when etcd ended or runs again
         self.warnings: list[str] = []
         self.prefix = DEFAULT
-        self._waiting = False
 
     async def connect(self, stopping: asyncio.Event) -> EtcdClient:
         """Start an embedded etcd if needed, and connect. Raises EtcdError.
@@ -50,7 +49,7 @@ class EtcdSource:
         a refused connection and a failed handshake are errors at once. For a dashboard, where a user is
         waiting, there are no retries.
         """
-        config = await self._config()
+        config, warned = await self._config(), False
         give_up = time.monotonic() + (RETRY_FOR_SECONDS if self._args.etcd and not self._args.parent else 0)
         while True:
             try:
@@ -58,16 +57,14 @@ class EtcdSource:
             except UnreachableError as error:
                 if error.step != "etcd" or time.monotonic() > give_up or stopping.is_set():
                     raise
-                self._warn_once(f"{error} Trying again for {RETRY_FOR_SECONDS:.0f} s.")
+                waiting = f"{error} Trying again for {RETRY_FOR_SECONDS:.0f} s."
+                if not warned:
+                    warn(waiting)
+                warned = True
+                log.warning("%s", waiting)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_EVERY_SECONDS):
                         await stopping.wait()
-
-    def _warn_once(self, waiting: str) -> None:
-        if not self._waiting:
-            warn(waiting)
-        self._waiting = True
-        log.warning("%s", waiting)
 
     async def _connected(self, config: EtcdConfig) -> EtcdClient:
         client = await EtcdClient.connect(config, self._bus, self._supervisor)
@@ -114,11 +111,9 @@ class EtcdSource:
                 cert_file=args.cert or "", key_file=args.key or "", server_name=args.server_name or "",
                 user=args.user or "", read_only=not args.allow_writes,
             )  # fmt: skip
+        folder, binary, snapshot = map(_path, (args.data_dir, args.etcd_binary, args.snapshot))
         self.embedded = await EmbeddedEtcd.start(
-            data_dir=_path(args.data_dir),
-            binary=_path(args.etcd_binary),
-            snapshot=_path(args.snapshot),
-            supervisor=self._supervisor,
+            data_dir=folder, binary=binary, snapshot=snapshot, supervisor=self._supervisor
         )
         self.warnings += self.embedded.warnings
         self.embedded.on_problem = self._report
@@ -131,24 +126,19 @@ class EtcdSource:
 
     async def _prefix(self, client: EtcdClient) -> str:
         args = self._args
+        prefix: str | None = DEFAULT
         if args.etcd_prefix:
             prefix = normal(args.etcd_prefix)
         elif self.kind == "embedded":
             return DEFAULT
-        else:
-            prefix = await self._detected_prefix(client)
-        await check_readable(client, prefix)
-        return prefix
-
-    async def _detected_prefix(self, client: EtcdClient) -> str:
-        found = await find_prefix(client)
-        if found is None:
+        elif (prefix := await find_prefix(client)) is None:
             self.warnings.append(
                 "no Kubernetes object is found in this etcd; the etcd screen shows its raw keys"
             )
-        elif found != DEFAULT:
-            warn(f"Kubernetes keeps its keys under {found} in this etcd")
-        return found or DEFAULT
+        elif prefix != DEFAULT:
+            warn(f"Kubernetes keeps its keys under {prefix} in this etcd")
+        await check_readable(client, prefix or DEFAULT)
+        return prefix or DEFAULT
 
 
 def endpoints_of(etcd: str, environ: Mapping[str, str]) -> str:

@@ -38,7 +38,7 @@ log = logging.getLogger("ktui.server")
 
 
 async def log_telemetry(bus: Bus) -> None:
-    """Log changes of cache state, etcd's health, and at DEBUG every request, until cancelled."""
+    """Log what `TelemetryLog` makes of the events, until cancelled."""
     follower = TelemetryLog()
     with contextlib.closing(bus.subscribe()) as subscription:
         async for batch in subscription.batches():
@@ -62,8 +62,10 @@ class TelemetryLog:
             self._health(event)
         elif isinstance(event, RequestStarted) and log.isEnabledFor(logging.DEBUG):
             self._started[event.id] = event
-        elif isinstance(event, RequestFinished):
-            self._finished(event)
+        elif isinstance(event, RequestFinished) and (started := self._started.pop(event.id, None)):
+            query = f"?{started.query}" if started.query else ""
+            log.debug("%s %s%s by %s: %d from %s in %.1f ms", started.verb, started.path, query,
+                      started.client, event.status, event.route, event.ms)  # fmt: skip
 
     def _cache(self, event: CacheStatus) -> None:
         before, self._states[event.resource] = self._states.get(event.resource, "cold"), event.state
@@ -85,13 +87,6 @@ class TelemetryLog:
             log.log(logging.WARNING if event.alarm else logging.INFO, "etcd takes %s",
                     f"no writes: {event.alarm}" if event.alarm else "writes again")  # fmt: skip
 
-    def _finished(self, event: RequestFinished) -> None:
-        started = self._started.pop(event.id, None)
-        if started is not None:
-            query = f"?{started.query}" if started.query else ""
-            log.debug("%s %s%s by %s: %d from %s in %.1f ms", started.verb, started.path, query,
-                      started.client, event.status, event.route, event.ms)  # fmt: skip
-
 
 class ServerRecording:
     """All events of the bus in a file, until `stop`. Raises RecordingError if it cannot start.
@@ -103,7 +98,8 @@ class ServerRecording:
         self._recorder = Recorder(path)
         self._subscription = bus.subscribe()
         self._task = supervisor.start("the recording", self._run)
-        self._task.add_done_callback(lambda _: self._close())
+        self._task.add_done_callback(lambda _: self._subscription.close())
+        self._task.add_done_callback(lambda _: self._recorder.close())
 
     async def _run(self) -> None:
         async for batch in self._subscription.batches():
@@ -111,10 +107,6 @@ class ServerRecording:
             if self._recorder.problem:
                 tell(f"ktui serve: {self._recorder.problem}")
                 return
-
-    def _close(self) -> None:
-        self._subscription.close()
-        self._recorder.close()
 
     async def stop(self) -> None:
         self._subscription.close()
@@ -129,25 +121,20 @@ class Facts:
     """
 
     def __init__(
-        self,
-        client: EtcdClient,
-        settings: Settings,
-        source: EtcdSource,
-        filling: Callable[[], str],
+        self, client: EtcdClient, settings: Settings, source: EtcdSource, filling: Callable[[], str],
         log_warnings: Callable[[], list[str]],
-    ) -> None:
-        self._client = client
-        self._settings = settings
-        self._source = source
-        self._filling = filling
-        self._log_warnings = log_warnings
+    ) -> None:  # fmt: skip
+        self._client, self._settings, self._source = client, settings, source
+        self._filling, self._log_warnings = filling, log_warnings
 
     def info(self) -> ServerInfo:
+        progress = "supported" if etcd_supports_progress(self._client.version) else "assumed"
+        progress = progress if self._settings.progress else "unsupported"
         return ServerInfo(
             ktui_version=__version__, kube_version=self._settings.behaviour.version,
             feature_gates=dict(self._settings.behaviour.changed_gates), etcd_version=self._client.version,
             etcd_kind=self._source.kind, endpoints=self._client.endpoints,
-            writable=not self._client.read_only, progress=self._progress(), etcd_prefix=self._source.prefix,
+            writable=not self._client.read_only, progress=progress, etcd_prefix=self._source.prefix,
             pid=os.getpid(), name=self._source.name, filling=self._filling(),
             warnings=[*self._source.warnings, *filter(None, [self._etcd_ended()]), *self._log_warnings()],
         )  # fmt: skip
@@ -158,11 +145,6 @@ class Facts:
 
     def _etcd_ended(self) -> str:
         return self._source.embedded.problem if self._source.embedded is not None else ""
-
-    def _progress(self) -> str:
-        if not self._settings.progress:
-            return "unsupported"
-        return "supported" if etcd_supports_progress(self._client.version) else "assumed"
 
 
 BLOCKING = "blocking"
@@ -188,11 +170,7 @@ class RequestLogFiles:
     """
 
     def __init__(
-        self,
-        args: argparse.Namespace,
-        policy: AuditPolicy,
-        minor: int,
-        changed: Callable[[], None] = lambda: None,
+        self, args: argparse.Namespace, policy: AuditPolicy, minor: int, changed: Callable[[], None]
     ) -> None:
         self.logs: list[RequestLog] = []
         self._writers: list[LogWriter] = []

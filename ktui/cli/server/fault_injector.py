@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from urllib.parse import urlsplit
 
 from ktui.cli.logs import log_of
@@ -92,25 +93,23 @@ class FaultInjector:
                 await self._compact()
                 return None
             case "quota":
-                await (await self._direct_client()).set_no_space(True)
-                return self._disarm
+                client = await self._direct_client()
+                await client.set_no_space(True)
+                return partial(client.set_no_space, False)
         if kind == "stall":
-            return await self._stall()
+            gateway = await Gateway.to(self._etcd.endpoint)
+            gateway.stall()
+
+            async def close() -> None:
+                gateway.resume()
+                await gateway.close()
+
+            return self._detour(kind, gateway.endpoint, close)
         proxy = Proxy(0, urlsplit(self._etcd.endpoint).port or 0)
         await proxy.start()
         proxy.latency = SLOW_SECONDS if kind == "slow" else 0.0
         proxy.refuse = kind == "cut"
         return self._detour(kind, f"http://127.0.0.1:{proxy.port}", proxy.close)
-
-    async def _stall(self) -> Undo:
-        gateway = await Gateway.to(self._etcd.endpoint)
-        gateway.stall()
-
-        async def close() -> None:
-            gateway.resume()
-            await gateway.close()
-
-        return self._detour("stall", gateway.endpoint, close)
 
     def _detour(self, kind: str, url: str, close: Undo) -> Undo:
         self._detours[kind] = url
@@ -151,6 +150,3 @@ class FaultInjector:
         client = await self._direct_client()
         for _ in range(2):
             await compact(client, (await client.status("compact")).revision)
-
-    async def _disarm(self) -> None:
-        await (await self._direct_client()).set_no_space(False)

@@ -6,6 +6,7 @@ import argparse
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -139,17 +140,13 @@ def _token_settings(args: argparse.Namespace) -> TokenSettings:
             raise ValueError("--service-account-issuer should not be an empty string")
         if issuer in issuers[:at]:
             raise ValueError(f"--service-account-issuer {issuer} is already specified")
-        if ":" in issuer and not _is_url(issuer):
+        url = False
+        with suppress(ValueError):
+            url = bool(urlsplit(issuer).scheme)
+        if ":" in issuer and not url:
             raise ValueError(f"--service-account-issuer {issuer} has a ':' and is not a URL")
     audiences = [name.strip() for text in args.api_audiences for name in text.split(",")]
     return TokenSettings(own, tuple(keys), issuers, tuple(name for name in audiences if name))
-
-
-def _is_url(text: str) -> bool:
-    try:
-        return bool(urlsplit(text).scheme)
-    except ValueError:
-        return False
 
 
 def _disabled_admission(given: list[str]) -> frozenset[str]:

@@ -72,9 +72,9 @@ class CliCommand(NamedTuple):
         status: int = getattr(import_module(module), name)(args)
         return status
 
-    def add_to(self, subparsers: Any, name: str, about: str) -> Any:
+    def add_to(self, subparsers: Any, name: str, about: str) -> argparse.ArgumentParser:
         """Add the command's parser; `about` is one line."""
-        parser = subparsers.add_parser(
+        parser: argparse.ArgumentParser = subparsers.add_parser(
             name, help=about, description=self.description, epilog=self.epilog, usage=self.usage
         )
         add_all(parser, (*self.parts, *([CONFIG] if self.settings else [])))

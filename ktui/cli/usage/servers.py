@@ -4,21 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from ktui.cli.usage import shared
 from ktui.cli.usage.describe import CliCommand, count, group, one_of, option, seconds, yes_or_no
-from ktui.cli.usage.shared import (
-    BEHAVIOUR,
-    CONTEXT,
-    DEMO,
-    DEMO_SIZE,
-    JSON,
-    LOG,
-    OTLP,
-    PARENT,
-    SOURCE,
-    TARGET,
-    attach,
-    token,
-)
 from ktui.contract.faults import KINDS, TimedFault, timed_fault
 
 MOST_SECONDS = 3_600.0  # of a workload's run
@@ -45,7 +32,7 @@ SERVE = (
         "http",
         option("--listen HOST:PORT", "where to listen (default: a free port of 127.0.0.1)",
                default="127.0.0.1:0"),
-        *token("the bearer token that clients must send (default: KTUI_TOKEN, or random)"),
+        *shared.token("the bearer token that clients must send (default: KTUI_TOKEN, or random)"),
         option("--insecure-http", "no TLS and no token; only on a loopback address, under a loopback name"),
         option("--max-connections N",
                "connections of clients at once; others are refused (default: what the limit of open files "
@@ -113,19 +100,19 @@ SERVE = (
                "false: no priority levels; what exceeds the numbers in flight is rejected",
                choices=["true", "false"], default="true"),
     ),
-    SOURCE,
-    BEHAVIOUR,
+    shared.SOURCE,
+    shared.BEHAVIOUR,
     option("--demo", "fill the embedded etcd with a demo cluster"),
-    DEMO,
+    shared.DEMO,
     option("--record FILE", "write the telemetry to FILE (gzip: .gz)"),
-    CONTEXT,
-    LOG,
-    PARENT,
+    shared.CONTEXT,
+    shared.LOG,
+    shared.PARENT,
 )  # fmt: skip
 
 LIST = (
     option("path PATH", "API path with its query, as in `kubectl get --raw`"),
-    JSON,
+    shared.JSON,
     option("--all-pages", "follow continue tokens to the end"),
     option("--repeat N", "send it N times and print the median run (with --try: 5)", type=count),
     option("--try --compare",
@@ -135,15 +122,15 @@ LIST = (
            "do not send it: predict its cost from the number and size of the objects (reads one of them)"),
     option("--as-client NAME", "the User-Agent to send", default=""),
     option("--save-body FILE", "write the answer here as it comes, every page of it"),
-    TARGET,
-    OTLP,
+    shared.TARGET,
+    shared.OTLP,
 )  # fmt: skip
 
 BENCH = (
     option("plan PLAN|FILE.toml", "a built-in plan or a file (default: %(default)s)",
            nargs="?", default="cilium-agent"),
     option("--plan PLAN|FILE.toml", "the same as an option", dest="named_plan", default=""),
-    one_of(JSON, option("--markdown", "a table for an issue or a README")),
+    one_of(shared.JSON, option("--markdown", "a table for an issue or a README")),
     option("--repeat N",
            "send each LIST N times and take the median run (default: 3; 1 at a real kube-apiserver)",
            type=count),
@@ -152,7 +139,7 @@ BENCH = (
     option("--nodes M", "extrapolate to a cluster of M nodes", type=count, default=0),
     option("--node NAME", "what {node} stands for", default=""),
     option("--namespace NAME", "what {namespace} stands for", default=""),
-    TARGET,
+    shared.TARGET,
 )  # fmt: skip
 
 WORKLOAD = (
@@ -168,7 +155,7 @@ WORKLOAD = (
     option("--compare FILE.toml",
            "run two sets of knobs in turn: two files with a [knobs] table, or a knob given twice by --set",
            nargs="*"),
-    JSON,
+    shared.JSON,
     option("--stream"),  # of the dashboard
     group(
         "server of its own",
@@ -177,7 +164,7 @@ WORKLOAD = (
         option("--nodes N", "nodes (default: 20)", type=count, default=0),
         option("--record FILE", "write its telemetry, for `ktui --replay`"),
     ),
-    TARGET,
+    shared.TARGET,
 )  # fmt: skip
 
 COMMANDS = {
@@ -255,12 +242,12 @@ exit status: 0 done, 1 no request was answered, 2 usage, 3 no connection, 130 en
         "Create a demo cluster through the server's API. What exists already is left alone. "
         "In an embedded etcd most objects are written as copies of the first ones that the server stored.",
         (
-            *DEMO_SIZE,
-            *attach(),
+            *shared.DEMO_SIZE,
+            *shared.attach(),
             option("--traffic", "keep a gentle traffic going until interrupted"),
             option("--silent", "print nothing but errors"),
             option("--progress"),  # of `serve --demo`
-            PARENT,  # the server, which writes its URL to standard input once it serves
+            shared.PARENT,  # the server, which writes its URL to standard input once it serves
         ),
         """examples:
   ktui seed --pods 20000 --nodes 500 --namespaces 40

@@ -273,7 +273,7 @@ def test_masks_keep_what_every_cluster_has() -> None:
     assert url.startswith("/api/v1/namespaces/n") and "payments" not in url and "ledger" not in url
     assert url.endswith("&limit=5")
     assert masks.url("/api/v1/namespaces/kube-system/pods") == "/api/v1/namespaces/kube-system/pods"
-    assert masks.name("payments") == masks.name("payments") in masks.text("ns payments is full")
+    assert masks.names.name("payments") == masks.names.name("payments") in masks.text("ns payments is full")
     assert masks.text("no server answers at https://10.0.0.1:6443") == "no server answers at <address>"
     allowed = Masks(allow=True)
     assert allowed.url("/api/v1/namespaces/payments/pods") == "/api/v1/namespaces/payments/pods"
