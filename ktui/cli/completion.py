@@ -88,26 +88,26 @@ def _complete(action: Any) -> None:
 
 
 def _words(kind: str) -> list[str]:
-    """Return the values of an option; each kind imports only what it needs: a shell waits for them."""
+    """Return the values of an option."""
     if kind == "themes":
-        from ktui.config.places import theme_names
+        from ktui.config.places import theme_names  # start-up time
 
         return theme_names(os.environ)
     if kind == "contexts":
         return _contexts()
     if kind == "kube-versions":
-        from ktui.kube.versions import KNOWN_VERSIONS
+        from ktui.kube.versions import KNOWN_VERSIONS  # start-up time
 
         return list(KNOWN_VERSIONS)
     if kind == "servers":
-        from ktui.client.running import find_running
+        from ktui.client.running import find_running  # start-up time
 
         return [server.connection.url for server in find_running()]
     if kind == "plans":  # the built-in ones, and the TOML files in the working directory
-        from ktui.workloads.plans import builtin_plans
+        from ktui.workloads.plans import builtin_plans  # start-up time
 
         return [*builtin_plans(), *sorted(path.name for path in Path().glob("*.toml"))]
-    from ktui.kube.resources import BUILTIN
+    from ktui.kube.resources import BUILTIN  # start-up time
 
     if kind == "resources":
         return ["all", "none", *sorted({resource.id for resource in BUILTIN.preferred()})]

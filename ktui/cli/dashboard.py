@@ -165,8 +165,8 @@ def _app_class(*, over_metrics: bool, traces: bool, only: bool) -> type[KtuiApp]
 
 def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
     """Return the source for the kube-apiserver of a context, or for the Prometheus that scrapes it."""
-    from ktui.client.kubeconfig_reader import credential_program, kubeconfig_files, read_kubeconfig
-    from ktui.tui.live.source import ClusterSource  # start-up time
+    from ktui.client import kubeconfig_reader as reader  # start-up time
+    from ktui.tui.live.source import ClusterSource
 
     def make() -> LiveFeed:
         if args.prometheus:
@@ -175,12 +175,12 @@ def _cluster(args: argparse.Namespace, context: str) -> TelemetrySource:
             return PrometheusFeed(prometheus_connection(args))
         from ktui.live.scraper import Scraper  # start-up time
 
-        return Scraper(lambda: read_kubeconfig(kubeconfig_files(), context))
+        return Scraper(lambda: reader.read_kubeconfig(reader.kubeconfig_files(), context))
 
     if args.prometheus:
         return ClusterSource(make, f"the Prometheus at {args.prometheus}")
     where = f"context {context}"
-    return ClusterSource(make, where, lambda: credential_program(kubeconfig_files(), context))
+    return ClusterSource(make, where, lambda: reader.credential_program(reader.kubeconfig_files(), context))
 
 
 def _add_sources(

@@ -41,30 +41,24 @@ def run(args: argparse.Namespace) -> int:
 
 def _decode(codec: Codec, file: str, args: argparse.Namespace) -> bytes | None:
     try:
-        return _document(codec, _read(file), file, args)
+        piped = file == "-"
+        raw = read_stream(sys.stdin.buffer, MOST_BYTES) if piped else read_bytes(Path(file), MOST_BYTES)
+        try:
+            return _value(codec, raw, file, args)
+        except CodecError:
+            if not raw.endswith(b"\n"):
+                raise
+            return _value(codec, raw[:-1], file, args)  # etcdctl adds a newline to each value
     except OSError as error:
-        _complain(file, error.strerror or str(error))
+        reason = error.strerror or str(error)
     except CodecError as error:
-        _complain(file, error.reason)
+        reason = error.reason
     except TooLarge as error:
-        _complain(file, str(error))
+        reason = str(error)
     except RecursionError:
-        _complain(file, "the value nests too deeply")
+        reason = "the value nests too deeply"
+    tell(f"ktui decode: {'standard input' if file == '-' else file}: {reason}")
     return None
-
-
-def _read(file: str) -> bytes:
-    """Return a file's bytes. Raises OSError, TooLarge."""
-    return read_stream(sys.stdin.buffer, MOST_BYTES) if file == "-" else read_bytes(Path(file), MOST_BYTES)
-
-
-def _document(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
-    try:
-        return _value(codec, raw, file, args)
-    except CodecError:
-        if not raw.endswith(b"\n"):
-            raise
-        return _value(codec, raw[:-1], file, args)  # etcdctl adds a newline to each value
 
 
 def _value(codec: Codec, raw: bytes, file: str, args: argparse.Namespace) -> bytes:
@@ -90,8 +84,3 @@ def _type_by_key(key: str) -> tuple[str, str] | None:
     fitting = [r for r in BUILTIN.preferred() if r.prefix and f"/{r.prefix}" in key]
     resource = max(fitting, key=lambda r: len(r.prefix), default=None)
     return (resource.storage_version, resource.kind) if resource else None
-
-
-def _complain(file: str, reason: str) -> None:
-    name = "standard input" if file == "-" else file
-    tell(f"ktui decode: {name}: {reason}")

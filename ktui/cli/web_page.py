@@ -68,7 +68,13 @@ class BrowserSession(AppService):
             async with asyncio.timeout(PATIENCE):
                 await process.wait()
         _send(process, signal.SIGKILL)
-        await self._show_end(await process.wait(), await errors)
+        status, lines = await process.wait(), await errors
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        log.info("a page's dashboard %s", how)
+        if status and not self._websocket.closed:
+            text = [safe(line) for line in lines] or [f"the dashboard {how}"]
+            with contextlib.suppress(ConnectionError):
+                await self.remote_write_bytes((CLEAR + "\r\n".join(text)).encode())
         await self._close()
 
     async def on_meta(self, data: bytes) -> None:
@@ -87,15 +93,6 @@ class BrowserSession(AppService):
         )
         self._stdin = process.stdin
         return process
-
-    async def _show_end(self, status: int, lines: list[str]) -> None:
-        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
-        log.info("a page's dashboard %s", how)
-        if status == 0 or self._websocket.closed:
-            return
-        text = [safe(line) for line in lines] or [f"the dashboard {how}"]
-        with contextlib.suppress(ConnectionError):
-            await self.remote_write_bytes((CLEAR + "\r\n".join(text)).encode())
 
     async def _close(self) -> None:
         with contextlib.suppress(TimeoutError):

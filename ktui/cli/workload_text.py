@@ -80,7 +80,13 @@ def print_summary(summary: dict[str, Any]) -> None:
         for level, held in variant["total"]["levels"].items():
             console.print(Text(_level(level, held), "dim"))
     if "difference" in summary:
-        console.print(_difference(summary["difference"]))
+        table, titles = _table(("figure", "A", "B", "B/A")), dict(COMPARED)
+        for name, values in summary["difference"].items():
+            shown = long_bytes if "bytes" in name else figure
+            factor = "–" if values["factor"] is None else times(values["factor"])
+            sides = ("–" if values[side] is None else shown(values[side]) for side in ("A", "B"))
+            table.add_row(titles.get(name, name.replace("_", " ")), *sides, factor)
+        console.print(table)
     for line in _foot(summary):
         console.print(Text(line, "dim"))
     for caveat in summary["caveats"]:
@@ -145,17 +151,6 @@ def _level(level: str, held: dict[str, Any]) -> str:
 
 def _value(value: float | str) -> str:
     return value if isinstance(value, str) else figure(value) if isinstance(value, float) else integer(value)
-
-
-def _difference(compared: dict[str, Any]) -> Table:
-    table = _table(("figure", "A", "B", "B/A"))
-    titles = dict(COMPARED)
-    for name, values in compared.items():
-        title, shown = titles.get(name, name.replace("_", " ")), long_bytes if "bytes" in name else figure
-        factor = "–" if values["factor"] is None else times(values["factor"])
-        sides = ("–" if values[side] is None else shown(values[side]) for side in ("A", "B"))
-        table.add_row(title, *sides, factor)
-    return table
 
 
 def _foot(summary: dict[str, Any]) -> Iterable[str]:

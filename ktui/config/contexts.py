@@ -98,17 +98,13 @@ def _context(file: TomlFile, name: str, table: object) -> Context:
     for key in table:
         sources = ENTRIES[key].sources
         if sources and source not in sources:
-            at = file.where("contexts", name, key)
-            raise ConfigError(
-                f"{at}: {title} has {key!r}, which also needs {' or '.join(map(repr, sources))}"
-            )
-    values = {
-        ENTRIES[key].dest: read_value(
-            file, ENTRIES[key].kind, "contexts", name, key, secret=ENTRIES[key].secret
-        )
-        for key in table
-    }
-    places = {ENTRIES[key].dest: file.where("contexts", name, key) for key in table}
+            at, needed = file.where("contexts", name, key), " or ".join(map(repr, sources))
+            raise ConfigError(f"{at}: {title} has {key!r}, which also needs {needed}")
+    values, places = {}, {}
+    for entry in map(ENTRIES.__getitem__, table):
+        keys = "contexts", name, entry.name
+        values[entry.dest] = read_value(file, entry.kind, *keys, secret=entry.secret)
+        places[entry.dest] = file.where(*keys)
     return Context(name, source, values, places)
 
 

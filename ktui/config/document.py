@@ -47,12 +47,13 @@ def read_config(path: Path, *, required: bool = False) -> Config:
         if word not in _TOP:
             kind = f"table [{word}]" if isinstance(file.data[word], dict) else f"setting {word!r}"
             raise ConfigError(f"{file.where(word)}: there is no {kind}; {nearest(word, _TOP)}")
-    values = _values(file)
-    contexts = read_contexts(file)
-    return Config(
-        file, values, read_keys(file), read_columns(file), contexts, _default_context(file, contexts),
-        _warnings(file, values, contexts),
-    )  # fmt: skip
+    values, contexts = _values(file), read_contexts(file)
+    keys, columns, name = read_keys(file), read_columns(file), file.data.get(_CONTEXT, "")
+    if not isinstance(name, str):
+        raise ConfigError(f'{file.where(_CONTEXT)}: context takes a name, like "prod"')
+    if name and name != NONE and name not in contexts:
+        raise ConfigError(f"{file.where(_CONTEXT)}: there is no [contexts.{name}]; {nearest(name, contexts)}")
+    return Config(file, values, keys, columns, contexts, name, _warnings(file, values, contexts))
 
 
 def _values(file: TomlFile) -> dict[str, Any]:
@@ -62,34 +63,17 @@ def _values(file: TomlFile) -> dict[str, Any]:
         for name in table_of(file, table):
             setting = known.get(f"{table}.{name}")
             if setting is None:
-                at = file.where(table, name)
-                raise ConfigError(f"{at}: [{table}] knows no {name!r}; {_elsewhere(table, name)}")
+                other = next((each.table for each in SETTINGS if each.name == name), "")
+                alike = nearest(name, [each.name for each in SETTINGS if each.table == table])
+                hint = f"it belongs in [{other}]" if other else alike
+                raise ConfigError(f"{file.where(table, name)}: [{table}] knows no {name!r}; {hint}")
             values[setting.id] = read_value(file, setting.kind, table, name, secret=setting.secret)
     return values
 
 
-def _elsewhere(table: str, name: str) -> str:
-    """Return a hint: the table that has this setting, else the nearest name in this table."""
-    for setting in SETTINGS:
-        if setting.name == name:
-            return f"it belongs in [{setting.table}]"
-    return nearest(name, [setting.name for setting in SETTINGS if setting.table == table])
-
-
-def _default_context(file: TomlFile, contexts: Mapping[str, Context]) -> str:
-    name = file.data.get(_CONTEXT, "")
-    if not isinstance(name, str):
-        raise ConfigError(f'{file.where(_CONTEXT)}: context takes a name, like "prod"')
-    if name and name != NONE and name not in contexts:
-        raise ConfigError(f"{file.where(_CONTEXT)}: there is no [contexts.{name}]; {nearest(name, contexts)}")
-    return name
-
-
 def _warnings(file: TomlFile, values: Mapping[str, Any], contexts: Mapping[str, Context]) -> tuple[str, ...]:
     secret = any(setting.secret and setting.id in values for setting in SETTINGS)
-    if not secret and not any(context.secrets for context in contexts.values()):
-        return ()
-    mode = file.path.stat().st_mode
-    if not mode & 0o077:
+    secret = secret or any(context.secrets for context in contexts.values())
+    if not secret or not file.path.stat().st_mode & 0o077:
         return ()
     return (f"{file.path} holds a password or a token, and others can read it: chmod 600 {file.path}",)

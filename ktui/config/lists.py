@@ -23,13 +23,6 @@ FORMER_TABLES = {"cache.ring": "cache.events"}
 FORMER_COLUMNS = {"lab.results": {"foreseen": "predicted"}}
 
 
-def current_keys(keymap: Mapping[str, str]) -> dict[str, str]:
-    """Return keys by current binding id; an entry with the current id takes precedence."""
-    return {FORMER_KEYS.get(id_, id_): keys for id_, keys in keymap.items() if id_ in FORMER_KEYS} | {
-        id_: keys for id_, keys in keymap.items() if id_ not in FORMER_KEYS
-    }
-
-
 def current_columns(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     """Return columns by current table id, with their current ids."""
     found: dict[str, tuple[str, ...]] = {}
@@ -39,11 +32,6 @@ def current_columns(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str,
             renamed = FORMER_COLUMNS.get(today, {})
             found[today] = tuple(renamed.get(id_, id_) for id_ in ids)
     return found
-
-
-def former_of(id_: str) -> str:
-    """Return the former id of a key or table; "" if it has none."""
-    return next((old for old, new in (FORMER_KEYS | FORMER_TABLES).items() if new == id_), "")
 
 
 KEYS, COLUMNS = "keys", "columns"
@@ -60,12 +48,16 @@ def table_of(file: TomlFile, name: str) -> Mapping[str, Any]:
 
 
 def read_keys(file: TomlFile) -> dict[str, str]:
-    """Return keys, comma separated, by binding id. Raises ConfigError."""
-    found = {}
+    """Return keys, comma separated, by current binding id: an entry with this id goes before a former one.
+
+    Raises ConfigError.
+    """
+    former, current = dict[str, str](), dict[str, str]()
     for binding, keys in _flat(table_of(file, KEYS)).items():
-        words = [keys] if isinstance(keys, str) else keys
-        found[".".join(binding)] = ",".join(_texts(file, (KEYS, *binding), words, _A_KEY))
-    return current_keys(found)
+        words, name = [keys] if isinstance(keys, str) else keys, ".".join(binding)
+        found = former if name in FORMER_KEYS else current
+        found[FORMER_KEYS.get(name, name)] = ",".join(_texts(file, (KEYS, *binding), words, _A_KEY))
+    return former | current
 
 
 def read_columns(file: TomlFile) -> dict[str, tuple[str, ...]]:
@@ -78,7 +70,7 @@ def read_columns(file: TomlFile) -> dict[str, tuple[str, ...]]:
 def place_of(file: TomlFile, table: str, name: str) -> str:
     """Return file and line of an id in `[keys]` or `[columns]`: `config.toml:12`."""
     entries = table_of(file, table)
-    former = former_of(name)
+    former = next((old for old, new in (FORMER_KEYS | FORMER_TABLES).items() if new == name), "")
     written = former if former in entries or tuple(former.split(".")) in _flat(entries) else name
     return file.where(table, written) if written in entries else file.where(table, *written.split("."))
 

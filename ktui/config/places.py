@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 CONFIG_ENV = "KTUI_CONFIG"
@@ -42,20 +43,12 @@ def _home(environ: Mapping[str, str], variable: str, default: str) -> Path:
 
 def theme_names(environ: Mapping[str, str]) -> list[str]:
     """Return the names of ktui's and the user's themes, sorted; unreadable files are left out."""
-    return sorted(
-        {name for directory in (shipped_themes(), user_themes(environ)) for name in _names(directory)}
-    )
-
-
-def _names(directory: Path) -> list[str]:
     from ktui.documents.limits import parse_toml, read_toml_text  # start-up time
 
-    found = []
-    for path in directory.glob("*.toml"):
-        try:
+    found = set()
+    for path in (*shipped_themes().glob("*.toml"), *user_themes(environ).glob("*.toml")):
+        with suppress(OSError, ValueError):  # the dashboard reports the error
             name = parse_toml(read_toml_text(path)).get("name", path.stem)
-        except (OSError, ValueError):
-            continue  # the dashboard reports the error
-        if isinstance(name, str):
-            found.append(name)
-    return found
+            if isinstance(name, str):
+                found.add(name)
+    return sorted(found)

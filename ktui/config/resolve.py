@@ -38,18 +38,12 @@ def preset(
     """
     if environ.get(setting.env):
         return ResolvedValue(read_variable(setting, environ[setting.env]), "env", setting.env)
-    if (
-        chosen is not None
-        and setting.table in ("dashboard", "server")
-        and setting.dest in chosen.context.values
-    ):
-        return ResolvedValue(
-            chosen.context.values[setting.dest], "context", chosen.context.places[setting.dest]
-        )
+    context, dest = chosen.context if chosen is not None else None, setting.dest
+    if context is not None and setting.table in ("dashboard", "server") and dest in context.values:
+        return ResolvedValue(context.values[dest], "context", context.places[dest])
     if setting.id in config.values:
-        return ResolvedValue(
-            config.values[setting.id], "config", config.file.where(setting.table, setting.name)
-        )
+        where = config.file.where(setting.table, setting.name)
+        return ResolvedValue(config.values[setting.id], "config", where)
     return None
 
 
@@ -62,29 +56,23 @@ def choose_context(
     and conflicts with `--context`. Raises ConfigError.
     """
     sources = [f"--{name}" for name in (*SOURCES, "replay", "demo") if name in given]
-    name, source, where = _named(config, environ, flag)
+    name, source, where = config.context, "config", config.file.where("context")
+    if flag is not None:
+        name, source, where = flag, "flag", "--context"
+    elif CONTEXT_ENV in environ:
+        name, source, where = environ[CONTEXT_ENV], "env", CONTEXT_ENV
     if name in ("", NONE):
         return None
     context = config.contexts.get(name)
     if context is None:
-        raise ConfigError(
-            f"{where}: there is no context {name!r} in {config.file.path}; {nearest(name, config.contexts)}"
-        )
+        hint = nearest(name, config.contexts)
+        raise ConfigError(f"{where}: there is no context {name!r} in {config.file.path}; {hint}")
     if not sources:
         return Chosen(context, source, where)
     if source == "flag" and context.source:
-        raise ConfigError(
-            f"{sources[0]} and --context {name} exclude each other: the context names {context.source}"
-        )
+        both = f"{sources[0]} and --context {name} exclude each other"
+        raise ConfigError(f"{both}: the context names {context.source}")
     return Chosen(context, source, where) if source == "flag" else None
-
-
-def _named(config: Config, environ: Mapping[str, str], flag: str | None) -> tuple[str, str, str]:
-    if flag is not None:
-        return flag, "flag", "--context"
-    if CONTEXT_ENV in environ:
-        return environ[CONTEXT_ENV], "env", CONTEXT_ENV
-    return config.context, "config", config.file.where("context")
 
 
 def strange_variables(environ: Mapping[str, str]) -> list[str]:

@@ -32,10 +32,6 @@ def _valid(value: Any, ok: bool) -> Any:
     return value
 
 
-def _text(value: object) -> str:
-    return str(_valid(value, isinstance(value, str)))
-
-
 def _some_text(value: object) -> str:
     return str(_valid(value, isinstance(value, str) and bool(value)))
 
@@ -62,9 +58,8 @@ def _switch(value: object) -> bool:
 
 
 def _switch_text(text: str) -> bool:
-    known = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False,
-             "off": False}  # fmt: skip
-    return known[_valid(text.lower(), text.lower() in known)]
+    on = text.lower() in ("1", "true", "yes", "on")
+    return bool(_valid(on, on or text.lower() in ("0", "false", "no", "off")))
 
 
 def _names(value: object) -> str:
@@ -89,11 +84,12 @@ def _gates(value: object) -> str:
 def _version(value: object) -> str:
     from ktui.kube.versions import BehaviourError, behaviour_of  # start-up time
 
+    text = str(_valid(value, isinstance(value, str)))
     try:
-        behaviour_of(_text(value))
+        behaviour_of(text)
     except BehaviourError as error:
         raise ValueError(str(error)) from error
-    return _text(value)
+    return text
 
 
 TEXT = ValueType('a text, like "name"', _some_text, _some_text)
@@ -231,10 +227,13 @@ def read_value(file: TomlFile, kind: ValueType, *keys: str, secret: bool = False
     try:
         return kind.placed(kind.of_toml(value), file.path.parent)
     except ValueError as error:
+        import json  # start-up time
+
         *tables, name = keys
-        title = f"[{'.'.join(tables)}] {name}" if tables else name
-        shown = "" if secret else f" {_shown(value)}"
-        raise ConfigError(f"{file.where(*keys)}: {title} is{shown}{_wrong(kind, error)}") from error
+        text = json.dumps(value, default=str)
+        shown = "" if secret else f" {text if len(text) <= 40 else f'{text[:39]}…'}"
+        title = f"{file.where(*keys)}: [{'.'.join(tables)}] {name}"
+        raise ConfigError(f"{title} is{shown}{_wrong(kind, error)}") from error
 
 
 def read_variable(setting: Setting, text: str) -> Any:
@@ -250,10 +249,3 @@ def _wrong(kind: ValueType, error: ValueError) -> str:
     text = str(error)
     known = text and not text.startswith(("invalid literal", "could not convert"))
     return f": {text}" if known else f"; write {kind.shape}"
-
-
-def _shown(value: object) -> str:
-    import json  # start-up time
-
-    text = json.dumps(value, default=str, ensure_ascii=True)
-    return text if len(text) <= 40 else f"{text[:39]}…"

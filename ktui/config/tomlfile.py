@@ -25,7 +25,7 @@ class TomlFile(Struct, frozen=True, dict=True):
 
     @cached_property
     def _lines(self) -> dict[tuple[str, ...], int]:
-        return dict(_places(self.text))
+        return dict(reversed([*statements(self.text)]))  # the first line of each key remains
 
     def line(self, *keys: str) -> int:
         """Return the line on which a key is set, or its table begins; 0 if unknown."""
@@ -53,12 +53,6 @@ def read_toml(path: Path) -> TomlFile:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from error
     except DocumentError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
-
-
-def _places(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield every key of valid TOML with its line, last to first: a dict then has each key's first line."""
-    found = list(statements(text))
-    yield from reversed(found)
 
 
 def statements(text: str) -> Iterator[tuple[tuple[str, ...], int]]:

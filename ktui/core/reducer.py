@@ -212,8 +212,7 @@ def state_events(state: State, at: float) -> list[AnyEvent]:
     Of the requests only those in flight: a recording holds the requests that end in it.
     Started requests and open watchers keep their time, so that their ages are right.
     """
-    now = [replace(event, at=at) for event in _facts(state)]
-    return [*now, *_live_events(state), *_under_way(state)]
+    return [*(replace(event, at=at) for event in _facts(state)), *_own_time_events(state)]
 
 
 def _facts(state: State) -> Iterator[AnyEvent]:
@@ -230,20 +229,8 @@ def _facts(state: State) -> Iterator[AnyEvent]:
     yield from state.fan_outs.values()
 
 
-def _under_way(state: State) -> Iterator[AnyEvent]:
-    for request in state.requests.values():
-        if not request.done:
-            yield request.started
-            if request.routed is not None:
-                yield request.routed
-    for watcher in state.watchers.values():
-        yield watcher.opened
-        if watcher.state is not None:
-            yield watcher.state
-
-
-def _live_events(state: State) -> Iterator[AnyEvent]:
-    """Yield the last scrape of each replica with its own time: later scrapes are compared with it."""
+def _own_time_events(state: State) -> Iterator[AnyEvent]:
+    """Yield events that keep their time. Later scrapes are compared with the last one of each replica."""
     live = state.live
     yield from filter(None, (live.server, live.status))
     for source, problem in live.problems.items():
@@ -258,3 +245,8 @@ def _live_events(state: State) -> Iterator[AnyEvent]:
     if live.flow is not None:
         yield live.flow
     yield from live.asked.values()
+    for request in state.requests.values():
+        if not request.done:
+            yield from filter(None, (request.started, request.routed))
+    for watcher in state.watchers.values():
+        yield from filter(None, (watcher.opened, watcher.state))

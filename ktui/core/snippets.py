@@ -37,11 +37,9 @@ def as_kubectl(path: str) -> str:
 
 def as_curl(path: str, form: ListForm) -> str:
     """Return a curl command that uses the shell variables SERVER, TOKEN and CA."""
-    words = ['--cacert "$CA" -H "Authorization: Bearer $TOKEN"']
-    if form.accept != "json":
-        words.append(f"-H {shlex.quote(f'Accept: {form.accept_header}')}")
-    unbuffered = "N" if form.stream else ""
-    return f'curl -sS{unbuffered} {" ".join(words)} "$SERVER"{shlex.quote(path)}'
+    accept = "" if form.accept == "json" else f" -H {shlex.quote(f'Accept: {form.accept_header}')}"
+    options = f'-sS{"N" if form.stream else ""} --cacert "$CA" -H "Authorization: Bearer $TOKEN"{accept}'
+    return f'curl {options} "$SERVER"{shlex.quote(path)}'
 
 
 def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:
@@ -50,16 +48,20 @@ def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False)
     With `all_pages` a loop over the pages, for a function that returns an error.
     """
     options = _go_options(form)
-    typed = _is_typed(form, resource)
-    if typed:
-        head = f"clientset.{_go_group(resource)}().{_go_method(resource)}"
+    if _is_typed(form, resource):
+        # The clientset's method of a group version, `CoreV1`, and the plural with the kind's capitals.
+        group = (resource.group.partition(".")[0] or "core").capitalize() + resource.version.capitalize()
+        kind, plural, same = resource.kind, resource.resource, 0
+        while same < min(len(kind), len(plural)) and kind[same].lower() == plural[same]:
+            same += 1
+        head = f"clientset.{group}().{kind[:same]}{plural[same:]}"
         namespace = _go(form.namespace) if form.namespace else "metav1.NamespaceAll"
         scope = f"({namespace})" if resource.namespaced else "()"
     else:
-        kind = "metadataClient" if form.accept == "metadata" else "dynamicClient"
+        client = "metadataClient" if form.accept == "metadata" else "dynamicClient"
         group = f"Group: {_go(resource.group)}, " if resource.group else ""
         gvr = f"Version: {_go(resource.version)}, Resource: {_go(resource.resource)}"
-        head = f"{kind}.Resource(schema.GroupVersionResource{{{group}{gvr}}})"
+        head = f"{client}.Resource(schema.GroupVersionResource{{{group}{gvr}}})"
         scope = f".\n\tNamespace({_go(form.namespace)})" if _namespaced(form, resource) else ""
     call, given = f"{head}{scope}", f"metav1.ListOptions{{{options}}}"
     if form.stream:
@@ -76,18 +78,25 @@ def client_go_note(form: ListForm, resource: Resource) -> str:
 
 def as_python(form: ListForm, resource: Resource) -> str:
     """Return a program that uses the Python package `kubernetes`."""
-    arguments = _python_options(form)
+    options = [
+        (f"_{name}" if name == "continue" else _snake_case(name), value) for name, value in _texts(form)
+    ]
+    arguments = [f"{name}={value!r}" for name, value in options]
+    if form.limit:
+        arguments.append(f"limit={form.limit}" if form.pages else f"limit={form.limit!r}")
     namespaced = _namespaced(form, resource)
     within = [form.namespace] if namespaced else []
     if resource.custom:
         api = "CustomObjectsApi"
-        scope = "namespaced" if namespaced else "cluster"
-        method = f"list_{scope}_custom_object"
+        method = f"list_{'namespaced' if namespaced else 'cluster'}_custom_object"
         place = [resource.group, resource.version, *within, resource.resource]
         arguments = [*(repr(part) for part in place), *arguments]
     else:
-        api = f"{_python_group(resource)}Api"
-        method = _python_method(resource, namespaced=namespaced)
+        group = (resource.group.removesuffix(".k8s.io") or "core").split(".")  # RbacAuthorizationV1Api
+        api = "".join(map(str.capitalize, (*group, resource.version))) + "Api"
+        kind = _snake_case(resource.kind)
+        everywhere = f"list_{kind}_for_all_namespaces" if resource.namespaced else f"list_{kind}"
+        method = f"list_namespaced_{kind}" if namespaced else everywhere
         arguments = [*map(repr, within), *arguments]
     call = f"client.{api}().{method}"
     lines = ["from kubernetes import client, config, watch", "", "config.load_kube_config()"]
@@ -127,49 +136,11 @@ def _go_options(form: ListForm) -> str:
     if form.limit:
         fields.append(f"Limit: {form.limit}" if form.pages else f"Limit: /* {_go(form.limit)} */ 0")
     if form.stream:
-        fields += [
-            "SendInitialEvents: ptr.To(true)",
-            "AllowWatchBookmarks: true",
-            "TimeoutSeconds: ptr.To[int64](60)",
-        ]
+        fields += ["SendInitialEvents: ptr.To(true)", "AllowWatchBookmarks: true"]
+        fields.append("TimeoutSeconds: ptr.To[int64](60)")
     if len(fields) < 2:
         return "".join(fields)
     return "".join(f"\n\t{field}," for field in fields) + "\n"
-
-
-def _go_group(resource: Resource) -> str:
-    """Return the clientset method of a group version: `CoreV1`, `AppsV1`, `RbacV1`."""
-    return (resource.group.partition(".")[0] or "core").capitalize() + resource.version.capitalize()
-
-
-def _go_method(resource: Resource) -> str:
-    """Return the plural with the kind's capitals: `NetworkPolicies`."""
-    kind, plural = resource.kind, resource.resource
-    same = 0
-    while same < min(len(kind), len(plural)) and kind[same].lower() == plural[same]:
-        same += 1
-    return kind[:same] + plural[same:]
-
-
-def _python_options(form: ListForm) -> list[str]:
-    names = {"continue": "_continue"}
-    options = [f"{names.get(name) or _snake_case(name)}={value!r}" for name, value in _texts(form)]
-    if form.limit:
-        options.append(f"limit={form.limit}" if form.pages else f"limit={form.limit!r}")
-    return options
-
-
-def _python_group(resource: Resource) -> str:
-    """Return the generated class name of a group version, without `Api`: `CoreV1`, `RbacAuthorizationV1`."""
-    parts = (resource.group.removesuffix(".k8s.io") or "core").split(".")
-    return "".join(part.capitalize() for part in parts) + resource.version.capitalize()
-
-
-def _python_method(resource: Resource, *, namespaced: bool) -> str:
-    kind = _snake_case(resource.kind)
-    if namespaced:
-        return f"list_namespaced_{kind}"
-    return f"list_{kind}_for_all_namespaces" if resource.namespaced else f"list_{kind}"
 
 
 def _snake_case(name: str) -> str:

@@ -69,13 +69,9 @@ class PossibleList(Struct, frozen=True):
 
 
 def possible_lists(
-    prefixes: Sequence[Prefix],
-    own: Behaviour,
-    revision: int,
-    *,
-    progress: bool = True,
+    prefixes: Sequence[Prefix], own: Behaviour, revision: int, *, progress: bool = True,
     group_versions: Mapping[str, str] | None = None,
-) -> Iterator[PossibleList]:
+) -> Iterator[PossibleList]:  # fmt: skip
     """Yield each form of a LIST of each resource, largest resource first; each step takes a millisecond.
 
     `group_versions` has the version of each custom API group; groups that it lacks are left out.
@@ -120,14 +116,8 @@ def _cost(
         return VersionCost(behaviour.version, "none", 0, 0, 0, None)
     objects = round(cost.processed / size.average) if size.bytes else size.count
     seats = seats_by_size(request, behaviour, Assumptions(behaviour, cache, size, assumed=True))
-    return VersionCost(
-        behaviour.version,
-        plan.source.value,
-        min(objects, size.count),
-        round(cost.etcd),
-        round(cost.cached),
-        seats,
-    )
+    read = min(objects, size.count), round(cost.etcd), round(cost.cached)
+    return VersionCost(behaviour.version, plan.source.value, *read, seats)
 
 
 WINDOW = 60.0  # seconds that the metrics' rates look back
@@ -162,13 +152,11 @@ def joined(state: State) -> list[ResourceSources]:
     stored = {item.resource: item for item in state.prefixes.values() if item.resource}
     found = []
     for name in filter(None, {*live.resources, *live.asked}):
-        routes = routes_of(live, name, WINDOW)
-        found.append(
-            ResourceSources(name, live.asked.get(name), routes, with_own_estimate(stored.get(name), routes))
-        )
-    busy = [row for row in found if row.asked is not None or (row.routes is not None and row.routes.lists)]
+        routes, asked = routes_of(live, name, WINDOW), live.asked.get(name)
+        if asked is not None or (routes is not None and routes.lists):
+            found.append(ResourceSources(name, asked, routes, with_own_estimate(stored.get(name), routes)))
     return sorted(
-        busy, key=lambda row: (-(row.cost or 0), -(row.stored.bytes if row.stored else 0), row.resource)
+        found, key=lambda row: (-(row.cost or 0), -(row.stored.bytes if row.stored else 0), row.resource)
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ktui.config.errors import ConfigError, nearest
-from ktui.config.tomlfile import TomlFile, read_toml, statements
+from ktui.config.tomlfile import read_toml, statements
 from ktui.core.format import integer, long_bytes, shorten
 from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
 
@@ -93,22 +93,17 @@ def read_budgets(path: Path) -> list[RequestBudget]:
         raise ConfigError(f"{file.where(ENTRY)}: write one [[{ENTRY}]] or more: there is none")
     if len(entries) > MOST_ENTRIES:
         raise ConfigError(f"{path} has {integer(len(entries))} budgets: at most {integer(MOST_ENTRIES)}")
-    lines = _lines(file)
+    number, lines = -1, dict[tuple[int, str], int]()
+    for keys, line in statements(file.text):
+        if keys == (ENTRY,):
+            number += 1
+            lines[number, ""] = line
+        elif len(keys) == 2 and keys[0] == ENTRY:
+            lines.setdefault((number, keys[1]), line)
     return [_entry(path, number, entry, lines) for number, entry in enumerate(entries)]
 
 
 Lines = Mapping[tuple[int, str], int]  # by the number of the entry and its key; "" is the entry itself
-
-
-def _lines(file: TomlFile) -> Lines:
-    number, found = -1, dict[tuple[int, str], int]()
-    for keys, line in statements(file.text):
-        if keys == (ENTRY,):
-            number += 1
-            found[number, ""] = line
-        elif len(keys) == 2 and keys[0] == ENTRY:
-            found.setdefault((number, keys[1]), line)
-    return found
 
 
 def _entry(path: Path, number: int, entry: Mapping[str, Any], lines: Lines) -> RequestBudget:
@@ -125,9 +120,8 @@ def _entry(path: Path, number: int, entry: Mapping[str, Any], lines: Lines) -> R
             raise _WrongKey("max_relists", 'max_relists is for WATCHes: add verb = "watch"')
     except _WrongKey as error:
         at = lines.get((number, error.key), line)
-        raise ConfigError(
-            f"{path}:{at}: {error}" if at else f"{path}, budget {number + 1}: {error}"
-        ) from None
+        where = f"{path}:{at}" if at else f"{path}, budget {number + 1}"
+        raise ConfigError(f"{where}: {error}") from None
     return RequestBudget(**texts, limits=limits, line=line)
 
 
@@ -172,16 +166,12 @@ def _anchored(client: str) -> str:
 
 
 def budget_text(budgets: Iterable[RequestBudget], *remarks: str) -> str:
-    return "\n".join([*(f"# {remark}" for remark in remarks), *_written(budgets)]) + "\n"
-
-
-def _written(budgets: Iterable[RequestBudget]) -> Iterator[str]:
+    lines = [f"# {remark}" for remark in remarks]
     for budget in budgets:
-        yield f"\n[[{ENTRY}]]"
-        for key in _TEXTS:
-            if text := getattr(budget, key):
-                yield f"{key} = {_quoted(text)}"
-        yield from (f"{limit} = {value}" for limit, value in budget.limits.items())
+        lines.append(f"\n[[{ENTRY}]]")
+        lines += [f"{key} = {_quoted(text)}" for key in _TEXTS if (text := getattr(budget, key))]
+        lines += [f"{limit} = {value}" for limit, value in budget.limits.items()]
+    return "\n".join(lines) + "\n"
 
 
 def _quoted(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
@@ -16,6 +16,7 @@ MOST_CLIENTS = 1_000
 MOST_SECONDS = 2_000_000  # in which an entry had requests, of all entries together: 200 MB
 REST = "other clients"
 _MINUTE = 60
+FIGURES = ("objects", "scanned", "bytes")  # of a request, by their attribute; None: not known
 
 
 class _Clock:
@@ -53,7 +54,7 @@ class BudgetUsage:
         name = request.client
         self.clients[name if name in self.clients or len(self.clients) < MOST_CLIENTS else REST] += 1
         self.routes[request.route] += 1
-        for figure in ("objects", "scanned", "bytes"):
+        for figure in FIGURES:
             value = getattr(request, figure)
             if value is None:
                 continue
@@ -111,7 +112,7 @@ class BudgetUsage:
         if limit == RATE:
             return 0 if self.timed else self.count
         figure = limit.removeprefix("max_")
-        return self.count - self.known[figure] if figure in ("objects", "scanned", "bytes") else 0
+        return self.count - self.known[figure] if figure in FIGURES else 0
 
 
 class Breach(msgspec.Struct, frozen=True):
@@ -142,9 +143,8 @@ class JudgedBudget(msgspec.Struct, frozen=True):
     @property
     def unjudged(self) -> bool:
         """True if requests matched, and none has a figure that a limit could be compared with."""
-        return self.matched and all(
-            self.unknown.get(limit) == self.usage.count for limit in self.budget.limits
-        )
+        unknown = (self.unknown.get(limit) == self.usage.count for limit in self.budget.limits)
+        return self.matched and all(unknown)
 
 
 class BudgetVerdict(msgspec.Struct, frozen=True):
@@ -190,7 +190,12 @@ class BudgetJudge:
         self._predicted += request.predicted
         relist = self._relists.is_relist(request)
         matched = False
-        for number in self._of_client(request.client):
+        numbers = self._by_client.get(request.client)
+        if numbers is None:
+            numbers = [number for number, (_, test, _) in enumerate(self._entries) if test(request.client)]
+            if len(self._by_client) < MOST_GROUPS:
+                self._by_client[request.client] = numbers
+        for number in numbers:
             budget, _, usage = self._entries[number]
             if budget.resource and budget.resource != request.resource:
                 continue
@@ -214,30 +219,21 @@ class BudgetJudge:
             self._groups[key] = BudgetUsage(self._clock_of_groups)
         return self._groups[key]
 
-    def _of_client(self, client: str) -> list[int]:
-        found = self._by_client.get(client)
-        if found is None:
-            found = [number for number, (_, test, _) in enumerate(self._entries) if test(client)]
-            if len(self._by_client) < MOST_GROUPS:
-                self._by_client[client] = found
-        return found
-
     def verdict(self) -> BudgetVerdict:
         judged = []
         for budget, _, usage in self._entries:
-            breaches = sorted(_breaches(budget, usage), key=lambda breach: -breach.factor)
+            values = ((limit, allowed, usage.value(limit)) for limit, allowed in budget.limits.items())
+            breaches = [
+                Breach(limit, allowed, actual, usage.worst(limit))
+                for limit, allowed, actual in values
+                if actual is not None and actual > allowed
+            ]
+            breaches.sort(key=lambda breach: -breach.factor)
             unknown = {limit: lacking for limit in budget.limits if (lacking := usage.not_known(limit))}
             judged.append(JudgedBudget(budget, usage, tuple(breaches), unknown))
         judged.sort(key=lambda entry: -max((breach.factor for breach in entry.breaches), default=0.0))
         unmatched = tuple(self._unmatched.most_common())
         return BudgetVerdict(self.requests, tuple(judged), unmatched, self._groups, self._predicted)
-
-
-def _breaches(budget: RequestBudget, usage: BudgetUsage) -> Iterator[Breach]:
-    for limit, allowed in budget.limits.items():
-        actual = usage.value(limit)
-        if actual is not None and actual > allowed:
-            yield Breach(limit, allowed, actual, usage.worst(limit))
 
 
 def draft(verdict: BudgetVerdict, headroom: float) -> list[RequestBudget]:

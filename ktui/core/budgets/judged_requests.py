@@ -60,20 +60,15 @@ class RecordedRequests:
         elif not self._begun:
             return
         elif isinstance(event, RequestStarted):
-            self._start(event)
+            if resource := resource_of(event.path):
+                verb = api_verb(event.verb) or event.verb.lower()
+                target = f"{event.path}?{event.query}" if event.query else event.path
+                self._requests[event.id] = JudgedRequest(event.at, event.client, verb, resource, target)
         elif isinstance(event, RequestRouted):
             if request := self._requests.get(event.id):
                 request.route = _route(event.route)
         elif isinstance(event, RequestFinished) and (request := self._requests.get(event.id)):
             _finish(request, event)
-
-    def _start(self, event: RequestStarted) -> None:
-        resource = resource_of(event.path)
-        if not resource:
-            return
-        verb = api_verb(event.verb) or event.verb.lower()
-        target = f"{event.path}?{event.query}" if event.query else event.path
-        self._requests[event.id] = JudgedRequest(event.at, event.client, verb, resource, target)
 
     def all(self) -> Iterable[JudgedRequest]:
         return self._requests.values()

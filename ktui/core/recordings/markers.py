@@ -13,18 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from ktui.config.places import state_home
-from ktui.contract.events import (
-    AnyEvent,
-    CacheStatus,
-    Dropped,
-    EtcdHealth,
-    EtcdProgress,
-    Marker,
-    RequestFinished,
-    RequestStarted,
-    ServerInfo,
-    WatcherOpened,
-)
+from ktui.contract import events
+from ktui.contract.events import AnyEvent, ServerInfo
 from ktui.contract.events.base import UnixTime
 from ktui.core.format import integer, many
 from ktui.documents.limits import DocumentError, decode_json, read_bytes
@@ -75,7 +65,7 @@ class MarkerFinder:
     def marker_for(self, event: AnyEvent, at: float) -> TimelineMarker | None:
         """Return the marker for `event`, whose time is `at` (Unix seconds); None if it needs none."""
         self._began = self._began or at
-        if isinstance(event, Marker):
+        if isinstance(event, events.Marker):
             # It was written after its text was typed: `event.at` is the time of the key press.
             meant = event.at if self._began <= event.at <= at else at
             own = not event.severity
@@ -99,19 +89,16 @@ class MarkerFinder:
             return f"rules of Kubernetes {event.kube_version}{gates}"
         return ""
 
-    def _describe_cache(self, event: CacheStatus, at: float) -> str:
+    def _describe_cache(self, event: events.CacheStatus, at: float) -> str:
         before = self._caches.get(event.resource, "")
         self._caches[event.resource] = event.state
-        if event.state == before or before not in ("ready", "reinitializing"):
-            return ""
-        if event.state == "reinitializing":
+        if event.state == "reinitializing" and before == "ready":
             why = f": {event.error}" if event.error else ""
             return f"cache of {event.resource} re-initialising{why}"
-        if event.state == "initializing" and before == "ready":
-            return f"cache of {event.resource} lists again"
-        return ""
+        again = event.state == "initializing" and before == "ready"
+        return f"cache of {event.resource} lists again" if again else ""
 
-    def _describe_health(self, event: EtcdHealth, at: float) -> str:
+    def _describe_health(self, event: events.EtcdHealth, at: float) -> str:
         before, self._healthy = self._healthy, event.ok
         alarm, self._alarm = self._alarm, event.alarm
         if event.ok != before:
@@ -120,7 +107,7 @@ class MarkerFinder:
             return ""
         return "etcd rejects writes" if event.alarm else "etcd accepts writes again"
 
-    def _describe_progress(self, event: EtcdProgress, at: float) -> str:
+    def _describe_progress(self, event: events.EtcdProgress, at: float) -> str:
         before, self._histories = self._histories, event.histories
         head, self._head = self._head, event.head
         if event.histories <= before:
@@ -129,7 +116,7 @@ class MarkerFinder:
             return f"another etcd cluster answers, at revision {integer(event.head)}"
         return f"etcd's revision went back to {integer(event.head)}"
 
-    def _describe_answer(self, event: RequestFinished, at: float) -> str:
+    def _describe_answer(self, event: events.RequestFinished, at: float) -> str:
         status = event.status
         if status not in _BURSTS:
             return ""
@@ -147,11 +134,11 @@ class MarkerFinder:
 
 _DESCRIBE: dict[type[Any], Callable[[MarkerFinder, Any, float], str]] = {
     ServerInfo: MarkerFinder._describe_server,
-    CacheStatus: MarkerFinder._describe_cache,
-    EtcdHealth: MarkerFinder._describe_health,
-    EtcdProgress: MarkerFinder._describe_progress,
-    RequestFinished: MarkerFinder._describe_answer,
-    Dropped: lambda finder, event, at: f"{many(event.count, 'event')} missing",
+    events.CacheStatus: MarkerFinder._describe_cache,
+    events.EtcdHealth: MarkerFinder._describe_health,
+    events.EtcdProgress: MarkerFinder._describe_progress,
+    events.RequestFinished: MarkerFinder._describe_answer,
+    events.Dropped: lambda finder, event, at: f"{many(event.count, 'event')} missing",
 }
 
 
@@ -161,7 +148,7 @@ def is_restart(before: ServerInfo | None, after: ServerInfo) -> bool:
 
 
 # Events at the start of a stream that describe older facts.
-_OLDER = (RequestStarted, WatcherOpened)
+_OLDER = (events.RequestStarted, events.WatcherOpened)
 
 
 class Timeline:
@@ -204,11 +191,10 @@ class MarkerFile:
         self.problem = ""
         self.markers: list[TimelineMarker] = []
         recording = recording.absolute()  # "." has no name
-        self._places = [recording.with_name(recording.name + _ENDING), _in_state(recording)]
+        digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
+        elsewhere = state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
+        self._places = [recording.with_name(recording.name + _ENDING), elsewhere]
         self._damaged = False
-        self._read()
-
-    def _read(self) -> None:
         path = next((place for place in self._places if place.is_file()), None)
         if path is None:
             return
@@ -229,12 +215,6 @@ class MarkerFile:
             self.problem = _write(place, text)
             if not self.problem:
                 return
-
-
-def _in_state(recording: Path) -> Path:
-    """Return the path in the state directory, for a recording in a directory that is not writable."""
-    digest = hashlib.sha256(str(recording.resolve()).encode()).hexdigest()[:16]
-    return state_home(os.environ) / "markers" / f"{recording.name}-{digest}{_ENDING}"
 
 
 def _write(path: Path, text: bytes) -> str:

@@ -134,8 +134,16 @@ class Recorder:
     # The writer's thread.
 
     def _run(self) -> None:
+        flushed, unflushed, last = time.monotonic(), False, False
         try:
-            self._write_until_closed()
+            while not last:
+                last = self._closing.wait(PAUSE)
+                unflushed = self._drain() or unflushed
+                if unflushed and time.monotonic() - flushed >= FLUSH:
+                    self._out.flush()
+                    self.flushed = self._written
+                    flushed, unflushed = time.monotonic(), False
+                self.bytes = self._file.tell()
             self._out.close()
             self.flushed = self._written
         except OSError as error:
@@ -143,17 +151,6 @@ class Recorder:
             self._queue.clear()
             with contextlib.suppress(OSError):  # writing the buffered rest fails again
                 self._file.close()
-
-    def _write_until_closed(self) -> None:
-        flushed, unflushed, last = time.monotonic(), False, False
-        while not last:
-            last = self._closing.wait(PAUSE)
-            unflushed = self._drain() or unflushed
-            if unflushed and time.monotonic() - flushed >= FLUSH:
-                self._out.flush()
-                self.flushed = self._written
-                flushed, unflushed = time.monotonic(), False
-            self.bytes = self._file.tell()
 
     def _drain(self) -> bool:
         wrote = bool(self._queue)

@@ -11,7 +11,6 @@ import os
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ktui.contract.events import AnyEvent, Dropped
 from ktui.contract.recording import RecordingError
@@ -26,13 +25,6 @@ RETRY = 30.0  # seconds until a segment is begun again after an error such as a 
 _TORN = ".torn"  # a repaired copy while it is written
 
 Beginning = Callable[[], Sequence[AnyEvent]]  # returns the events of the current state
-
-
-class _Head(NamedTuple):
-    """The beginning of the current segment: its number of events, and of the missing ones before it."""
-
-    events: int
-    gap: int
 
 
 class SegmentedRecorder:
@@ -57,7 +49,7 @@ class SegmentedRecorder:
         self._recorder: Recorder | None = None
         self._began = self._retry = 0.0
         self._lost = 0  # events since `problem`
-        self._head = _Head(0, 0)
+        self._head = self._gap = 0  # events that the current segment begins with, and the missing ones before
         self._written_bytes = 0  # of the closed segments
         self._lock = self._locked()
         try:
@@ -116,8 +108,7 @@ class SegmentedRecorder:
             head.insert(1, Dropped(count=self._lost, at=now))
         if self.problem:
             self._tell(f"recording again into {self._recorder.path.name}")
-        self.problem, self._head = "", _Head(len(head), self._lost)
-        self._lost = 0
+        self.problem, self._head, self._gap, self._lost = "", len(head), self._lost, 0
         self._recorder.write(head)
 
     def _end(self) -> None:
@@ -130,8 +121,8 @@ class SegmentedRecorder:
         """Keep what a failed segment has; without a whole line it is deleted."""
         lost = recorder.lost
         if not recorder.flushed:
-            lost -= self._head.events
-            self._lost += self._head.gap
+            lost -= self._head
+            self._lost += self._gap
         self.events, self.missing, self._lost = self.events - lost, self.missing + lost, self._lost + lost
         with contextlib.suppress(OSError, RecordingError):
             if not any(b"\n" in piece for piece in unpacked(recorder.path)):
@@ -203,29 +194,19 @@ def _cut_torn_end(path: Path) -> int | None:
         last = piece[-1:] or last
     if not wrong and last == b"\n":
         return None
-    whole = path.with_name(path.name + _TORN)
+    copy, rest, deflate = path.with_name(path.name + _TORN), b"", zlib.compressobj(wbits=31)
     try:
-        cut = _copy_whole_lines(path, whole)
-        times = path.stat()
-        os.utime(whole, (times.st_atime, times.st_mtime))
-        whole.replace(path)
-    finally:
-        whole.unlink(missing_ok=True)
-    return cut
-
-
-def _copy_whole_lines(path: Path, target: Path) -> int:
-    """Write the whole lines of `path` to `target`; return the bytes of the rest."""
-
-    rest = b""
-    deflate = zlib.compressobj(wbits=31)
-    with os.fdopen(open_private(target, os.O_TRUNC), "wb") as out:
-        for piece in unpacked(path):
-            whole, newline, tail = piece.rpartition(b"\n")
-            if newline:
-                out.write(deflate.compress(rest + whole + newline))
-                rest = tail
-            else:
+        with os.fdopen(open_private(copy, os.O_TRUNC), "wb") as out:
+            for piece in unpacked(path):
+                whole, newline, tail = piece.rpartition(b"\n")
+                if newline:
+                    out.write(deflate.compress(rest + whole + newline))
+                    rest = b""
                 rest += tail
-        out.write(deflate.flush())
+            out.write(deflate.flush())
+        times = path.stat()
+        os.utime(copy, (times.st_atime, times.st_mtime))
+        copy.replace(path)
+    finally:
+        copy.unlink(missing_ok=True)
     return len(rest)

@@ -137,12 +137,6 @@ class JoinedSegments(NamedTuple):
         return f"{shown}, those around the worst finding; each of the others is a recording of its own"
 
 
-class _Scan(NamedTuple):
-    path: Path
-    bytes: int  # unpacked
-    worst: tuple[int, float]  # severity and cost of its worst finding
-
-
 def choose_segments(
     directory: Path, report: ReportShare = lambda share: None, most: int = MOST_JOINED
 ) -> JoinedSegments:
@@ -152,29 +146,30 @@ def choose_segments(
     """
     first_segment(directory)
     paths = segments_of(directory)
-    scans = []
+    sizes, findings = list[int](), list[tuple[int, float]]()
     for done, path in enumerate(paths):
-        scans.append(_scan(path))
+        size, finding = _scan(path)
+        sizes.append(size)
+        findings.append(finding)
         report(done / len(paths))
-    worst = max(
-        range(len(scans)), key=lambda at: (scans[at].worst, at if scans[at].worst == (0, 0.0) else -at)
-    )
+    worst = max(range(len(paths)), key=lambda at: (findings[at], at if findings[at] == (0, 0.0) else -at))
     first = last = worst
-    size = scans[worst].bytes
+    size = sizes[worst]
     while True:  # the neighbour before, then the one after, as long as they fit
-        before = first > 0 and size + scans[first - 1].bytes <= most
+        before = first > 0 and size + sizes[first - 1] <= most
         if before:
             first -= 1
-            size += scans[first].bytes
-        after = last + 1 < len(scans) and size + scans[last + 1].bytes <= most
+            size += sizes[first]
+        after = last + 1 < len(paths) and size + sizes[last + 1] <= most
         if after:
             last += 1
-            size += scans[last].bytes
+            size += sizes[last]
         if not before and not after:
             return JoinedSegments(paths[first : last + 1], len(paths) - (last - first + 1))
 
 
-def _scan(path: Path) -> _Scan:
+def _scan(path: Path) -> tuple[int, tuple[int, float]]:
+    """Return the bytes of a segment, unpacked, and severity and cost of its worst finding."""
     size, worst, rest = 0, (0, 0.0), b"\n"
     try:
         for piece in unpacked(path):
@@ -184,7 +179,7 @@ def _scan(path: Path) -> _Scan:
             rest = held[max(0, held.rfind(b"\n")) :][-LONGEST:]
     except (OSError, RecordingError):  # rotated meanwhile, or damaged: reading it reports that
         pass
-    return _Scan(path, size, worst)
+    return size, worst
 
 
 def _worst_in(held: bytes) -> tuple[int, float]:

@@ -154,26 +154,17 @@ class KeyPseudonyms:
         if key != self.prefix and not key.startswith(self.prefix + "/"):
             return "/".join(self._names.hidden(part) for part in key.split("/"))
         parts = key[len(self.prefix) :].strip("/").split("/")
-        kind = self._kind(parts)
-        ends = "/" if key.endswith("/") and len(key) > 1 else ""
-        return "/".join([STANDARD, *parts[:kind], *self._names_of(parts, kind)]).rstrip("/") + ends
-
-    @staticmethod
-    def _kind(parts: list[str]) -> int:
-        """Return how many of the parts name the resource (with a group: 2)."""
         first = parts[0]
         grouped = "." in first or (len(parts) > 1 and parts[1].rstrip("0") in _BELOW.get(first, ()))
-        return 2 if grouped else 1
-
-    def _names_of(self, parts: list[str], kind: int) -> list[str]:
-        rest = parts[kind:]
-        if parts[0] in _ADDRESSED:
-            return [self._names.hidden(part) for part in rest]
-        last = len(rest) - 1
-        return [
-            self._names.name(part, secret=is_secret(parts[0]) and place == last and last > 0)
-            for place, part in enumerate(rest)
-        ]
+        kind, rest = (parts[:2], parts[2:]) if grouped else (parts[:1], parts[1:])
+        if first in _ADDRESSED:
+            names = [self._names.hidden(part) for part in rest]
+        else:
+            last = len(rest) - 1
+            secret = is_secret(first) and last > 0
+            names = [self._names.name(part, secret=secret and at == last) for at, part in enumerate(rest)]
+        ends = "/" if key.endswith("/") and len(key) > 1 else ""
+        return "/".join([STANDARD, *kind, *names]).rstrip("/") + ends
 
     def path(self, path: str) -> str:
         """Return a URL path with its version, resource and subresource, and with pseudonyms for names."""

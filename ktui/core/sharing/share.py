@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, unquote_plus
 
 import msgspec
+from msgspec.structs import replace
 
 from ktui.contract.events import AnyEvent, Event, RequestFinished, RequestStarted, RouteStep, ServerInfo
 from ktui.contract.events.live import RunningRequest
@@ -68,6 +69,7 @@ _HARMLESS = words(
 )
 _HARMLESS_VALUE = re.compile(r"\d{0,20}|[A-Z]?[A-Za-z]{1,14}|(?:\d{1,6}[smh]){1,3}", re.ASCII)
 _KEYS = ("key", "prefix", "after")
+_NAMED = (*_KEYS, "labelSelector", "fieldSelector", "continue", "filter")
 _TERM = re.compile(r"(!?)\s*([^\s=!<>(),]+)\s*(==|=|!=|\s+(?:not)?in\s+|[<>])?\s*(\([^)]*\)|[^,]*)")
 _NAMING = words("metadata.name metadata.namespace spec.nodeName involvedObject.name involvedObject.namespace")
 _PLAIN_FIELDS = words("status.phase spec.restartPolicy type involvedObject.kind spec.unschedulable spec.type")
@@ -87,17 +89,12 @@ class Queries:
 
     def query(self, query: str, resource: str) -> str:
         """Return a raw query without names; values of unknown parameters are hidden."""
-        return "&".join(self._parameter(part, resource) for part in query.split("&")) if query else ""
-
-    def _parameter(self, part: str, resource: str) -> str:
-        name, equals, raw = part.partition("=")
-        if not equals:
-            return name if name in _HARMLESS else self._names.hidden(name)
-        return f"{self._called(name)}={quote(self._value(name, unquote_plus(raw), resource), safe='')}"
-
-    def _called(self, name: str) -> str:
-        known = name in _HARMLESS or name in (*_KEYS, "labelSelector", "fieldSelector", "continue", "filter")
-        return name if known else self._names.hidden(name)
+        parts = []
+        for name, equals, raw in (part.partition("=") for part in query.split("&")):
+            known = name in _HARMLESS or (equals and name in _NAMED)
+            value = quote(self._value(name, unquote_plus(raw), resource), safe="") if equals else ""
+            parts.append(f"{name if known else self._names.hidden(name)}{equals}{value}")
+        return "&".join(parts)
 
     def _value(self, name: str, value: str, resource: str) -> str:
         if name in ("labelSelector", "fieldSelector"):
@@ -121,17 +118,14 @@ class Queries:
             match = _TERM.match(text, place)
             if match is None or match.end() == place:
                 return self._names.hidden(text)
-            terms.append(self._term(match, resource, fields))
+            negated, key, operator, value = match.groups()
+            field = fields or key in _NAMING or key in _PLAIN_FIELDS
+            shown = key if field or _COMMON_LABELS.fullmatch(key) else self._names.label(key)
+            terms.append(f"{negated}{shown}{operator or ''}{self._values(key, value, resource, field)}")
             place = match.end()
             while place < len(text) and text[place] in ", ":
                 place += 1
         return ",".join(terms)
-
-    def _term(self, match: re.Match[str], resource: str, fields: bool) -> str:
-        negated, key, operator, value = match.groups()
-        field = fields or key in _NAMING or key in _PLAIN_FIELDS
-        shown = key if field or _COMMON_LABELS.fullmatch(key) else self._names.label(key)
-        return f"{negated}{shown}{operator or ''}{self._values(key, value, resource, field)}"
 
     def _values(self, key: str, value: str, resource: str, field: bool) -> str:
         if value.startswith("("):
@@ -160,9 +154,6 @@ def without_key(token: str) -> str:
         return "left-out"
     plain = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": found.rv, "start": "left-out\u0000"})
     return base64.urlsafe_b64encode(plain).decode().rstrip("=")
-
-
-_NO_FIELDS: dict[str, Treatment] = {}
 
 
 class Sharer:
@@ -204,8 +195,11 @@ class Sharer:
             yield self.share_event(event)
 
     def share_event(self, event: AnyEvent) -> AnyEvent:
-        self._remember(event)
-        table = TABLE.get(str(type(event).__struct_config__.tag), _NO_FIELDS)
+        if isinstance(event, ServerInfo):
+            self._keys.prefix = event.etcd_prefix or STANDARD
+        elif isinstance(event, RequestStarted) and is_secret(event.resource):
+            self._of_secrets.add(event.id)
+        table = TABLE.get(str(type(event).__struct_config__.tag), {})
         changed: dict[str, Any] = {}
         for field in msgspec.structs.fields(event):
             treatment = table.get(field.name, Treatment.EMPTY)
@@ -213,13 +207,7 @@ class Sharer:
                 changed[field.name] = self._shared_value(treatment, getattr(event, field.name), event)
         if isinstance(event, RequestFinished):
             self._of_secrets.discard(event.id)
-        return msgspec.structs.replace(event, **changed) if changed else event
-
-    def _remember(self, event: AnyEvent) -> None:
-        if isinstance(event, ServerInfo):
-            self._keys.prefix = event.etcd_prefix or STANDARD
-        elif isinstance(event, RequestStarted) and is_secret(event.resource):
-            self._of_secrets.add(event.id)
+        return replace(event, **changed) if changed else event
 
     def _shared_value(self, treatment: Treatment, value: Any, event: Event) -> Any:
         # The error of an answer to a request for Secrets may quote anything.
@@ -232,19 +220,14 @@ class Sharer:
         return self._by_value[treatment](value)
 
     def _running(self, request: RunningRequest) -> RunningRequest:
-        return msgspec.structs.replace(
-            request,
-            user=self.names.user(request.user),
-            path=self._keys.path(request.path),
-            namespace=self.names.name(request.namespace),
-            level=self.names.level(request.level),
-            schema=self.names.level(request.schema),
-        )
+        names, path = self.names, self._keys.path(request.path)
+        user, namespace = names.user(request.user), names.name(request.namespace)
+        level, schema = names.level(request.level), names.level(request.schema)
+        return replace(request, user=user, path=path, namespace=namespace, level=level, schema=schema)
 
     def _scrubbed(self, item: Any) -> Any:
-        if isinstance(item, RouteStep):
-            return msgspec.structs.replace(item, saw=self._text.scrub(item.saw))
-        return self._text.scrub(item)
+        scrub = self._text.scrub
+        return replace(item, saw=scrub(item.saw)) if isinstance(item, RouteStep) else scrub(item)
 
 
 def _empty(value: Any) -> Any:
