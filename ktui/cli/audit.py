@@ -89,10 +89,7 @@ def _wish(args: argparse.Namespace, progress: bool) -> Wish:
 
 
 def read_tally(args: argparse.Namespace, progress: bool, *, quiet: bool = False) -> tuple[Tally, Wish]:
-    """Read the logs, with a progress bar that Ctrl-C ends; `quiet` without both, in any thread.
-
-    Raises the errors that `run` handles.
-    """
+    """Read the logs, with a progress bar that Ctrl-C ends (`quiet`: without). Raises what `run` handles."""
     with open_logs(args.files) as logs:
         # Read before the logs: a wrong URL is reported at once, not after ten minutes.
         wish, tally = _wish(args, progress), Tally(*_options(args))

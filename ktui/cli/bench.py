@@ -20,16 +20,8 @@ from ktui.client.repeated_runs import Runs
 from ktui.core.format import figure, integer, long_bytes, milliseconds, times
 from ktui.core.rows import letter_of
 from ktui.printable import escaped
-from ktui.workloads.benchmark import (
-    Bench,
-    Extrapolation,
-    Row,
-    Total,
-    extrapolation,
-    fill,
-    run_bench,
-    total_of,
-)
+from ktui.workloads import benchmark
+from ktui.workloads.benchmark import Bench
 from ktui.workloads.plans import ClientPlan, find_plan
 
 
@@ -49,14 +41,14 @@ def run(args: argparse.Namespace) -> int:
 async def _measure(args: argparse.Namespace, plan: ClientPlan) -> Bench:
     async with target(args, f"ktui/{__version__}") as found:
         server = await found.assumptions()
-        plan, node, namespace = await fill(found, plan, args.node, args.namespace)
-        many = await extrapolation(found, plan, args.agents, args.nodes)
+        plan, node, namespace = await benchmark.fill(found, plan, args.node, args.namespace)
+        many = await benchmark.extrapolation(found, plan, args.agents, args.nodes)
         paths = [planned.path for planned in plan.lists]
         twins = [planned.without for planned in plan.lists if args.without and planned.without]
         await ask_before(found, [*paths, *dict.fromkeys(twins)], server, yes=args.yes)
         repeat = args.repeat or (1 if found.real else 3)
         show = progress if sys.stderr.isatty() else lambda _: None
-        rows = await run_bench(
+        rows = await benchmark.run_bench(
             found, plan, repeat=repeat, without=args.without, report=lambda path: show(path[:100])
         )
         show("")
@@ -95,14 +87,14 @@ def print_table(bench: Bench) -> None:
         console.print(Text(line, "dim"))
 
 
-def _extrapolated(bench: Bench, many: Extrapolation, width: int) -> Table:
+def _extrapolated(bench: Bench, many: benchmark.Extrapolation, width: int) -> Table:
     """Return a separate table, so that extrapolated figures are not mixed with measured ones."""
     table = _table((f"× {integer(many.agents)}, extrapolated", "processed", "received"), width)
     for row in bench.rows:
         if row.measured.ok:
             table.add_row(Text(escaped(row.planned.path)), *_many(row.times(many)))
     table.add_section()
-    table.add_row(Text("all of them", "bold"), *_many(total_of(bench.rows, many)))
+    table.add_row(Text("all of them", "bold"), *_many(benchmark.total_of(bench.rows, many)))
     return table
 
 
@@ -113,12 +105,9 @@ def _table(heads: tuple[str, ...], width: int) -> Table:
     for head in heads:
         is_path = head == "LIST" or "extrapolated" in head
         table.add_column(
-            head,
-            justify="left" if is_path or not head else "right",
-            overflow="fold",
+            head, justify="left" if is_path or not head else "right", overflow="fold", no_wrap=not head,
             min_width=max(least, min(most, width - NUMBERS_WIDTH)) if is_path else None,
-            no_wrap=not head,
-        )
+        )  # fmt: skip
     return table
 
 
@@ -138,7 +127,7 @@ def markdown(bench: Bench) -> str:
         lines.append(_line([letter, f"`{name}`{note}", *cells], len(heads)))
         if row.without is not None:
             lines.append(_line(_without(row, row.without), len(heads)))
-    total = [] if many is None else _many(total_of(bench.rows, many))
+    total = [] if many is None else _many(benchmark.total_of(bench.rows, many))
     lines += [_line([*_sum(bench), *total]), ""]
     return "\n".join([*lines, *(f"{line}  " for line in _foot(bench))])
 
@@ -153,11 +142,11 @@ def _title(bench: Bench) -> str:
     return escaped(f"{bench.plan.name}{about} (Kubernetes {bench.kube_version})")
 
 
-def _many(total: Total) -> list[str]:
+def _many(total: benchmark.Total) -> list[str]:
     return [_known(total.processed), long_bytes(total.received)]
 
 
-def _without(row: Row, without: Runs) -> list[str]:
+def _without(row: benchmark.Row, without: Runs) -> list[str]:
     """Return the cells of a LIST without its selector, with the factor of the bytes received."""
     saved = ""
     if row.measured.body_bytes and without.measured.ok and row.measured.ok:
@@ -172,14 +161,12 @@ def _measured(runs: Runs, name: str) -> list[str]:
     letter = letter_of(measured.route)
     fetched = measured.counters.get("fetched")
     return [
-        letter + ("≠" if runs.agrees is False else ""),
-        name,
+        letter + ("≠" if runs.agrees is False else ""), name,
         integer(measured.items) + ("" if fetched is None else f" of {integer(fetched)}"),
-        _known(measured.processed_bytes),
-        long_bytes(measured.body_bytes),
+        _known(measured.processed_bytes), long_bytes(measured.body_bytes),
         long_bytes(measured.memory.peak_held) if measured.memory is not None else "",
         milliseconds(measured.total_ms),
-    ]
+    ]  # fmt: skip
 
 
 def _refusal(status: int, message: str) -> str:
@@ -197,14 +184,10 @@ def _sum(bench: Bench) -> list[str]:
     measured = [row.measured for row in bench.rows if row.measured.ok]
     known = [m.processed_bytes for m in measured if m.processed_bytes is not None]
     return [
-        "",
-        "all of them" + (", with their selectors" if any(row.without for row in bench.rows) else ""),
-        integer(sum(m.items for m in measured)),
-        _known(sum(known) if known else None),
-        long_bytes(sum(m.body_bytes for m in measured)),
-        "",
-        milliseconds(sum(m.total_ms for m in measured)),
-    ]
+        "", "all of them" + (", with their selectors" if any(row.without for row in bench.rows) else ""),
+        integer(sum(m.items for m in measured)), _known(sum(known) if known else None),
+        long_bytes(sum(m.body_bytes for m in measured)), "", milliseconds(sum(m.total_ms for m in measured)),
+    ]  # fmt: skip
 
 
 def _foot(bench: Bench, *, held: bool = True) -> Iterator[str]:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import signal
 import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from importlib import import_module
@@ -64,15 +65,12 @@ READY = "serving "
 
 
 class ServerChild:
-    """`ktui serve` as a child process that ends with this process.
-
-    The last lines of its standard error are kept to report why it ended.
-    """
+    """`ktui serve` as a child process that ends with this one. Its last messages say why it ended."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         self._words = [sys.executable, "-m", "ktui", "serve", f"--parent={os.getpid()}", *words]
         self._environment = {**os.environ, **(environment or {})}
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
         self._errors: deque[str] = deque(maxlen=50)
         self._reader: asyncio.Task[None] | None = None
 
@@ -80,13 +78,9 @@ class ServerChild:
         """Start the server and wait until it serves. Raises ClientError with the server's message."""
         self._errors.clear()
         process = self._process = await asyncio.create_subprocess_exec(
-            *self._words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=self._environment,
+            *self._words, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=self._environment,
             start_new_session=True,  # this process handles Ctrl-C in the terminal
-        )
+        )  # fmt: skip
         log.info("server started as process %d", process.pid)
         self._reader = asyncio.create_task(self._keep_errors(process))
         try:
@@ -127,14 +121,14 @@ class ServerChild:
         if self._reader is not None:
             await self._reader
 
-    async def _until_ready(self, process: asyncio.subprocess.Process) -> None:
+    async def _until_ready(self, process: Process) -> None:
         assert process.stdout is not None
         async for line in lines_of(process.stdout):
             if line.startswith(READY):
                 return
         raise ClientError(await self._cause(await process.wait()))
 
-    async def _keep_errors(self, process: asyncio.subprocess.Process) -> None:
+    async def _keep_errors(self, process: Process) -> None:
         assert process.stderr is not None
         async for line in lines_of(process.stderr):
             self._errors.append(line)

@@ -15,15 +15,9 @@ from ktui.cli.usage.offline import SHELLS
 
 # The source of an option's values: a list that ktui prints when it is needed.
 _NAMES = {
-    "theme": "themes",
-    "kube_version": "kube-versions",
-    "context": "contexts",
-    "warm": "resources",
-    "attach": "servers",
-    "path": "paths",
-    "plan": "plans",
-    "named_plan": "plans",
-}
+    "theme": "themes", "kube_version": "kube-versions", "context": "contexts", "warm": "resources",
+    "attach": "servers", "path": "paths", "plan": "plans", "named_plan": "plans",
+}  # fmt: skip
 _LISTS = ("warm",)  # comma-separated
 _FILES = ("FILE", "FILE.svg", "IN", "OUT")
 _DIRECTORIES = ("DIR",)

@@ -63,10 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Check the arguments before anything is started, and start the log.
-
-    Raises ConfigError, BehaviourError.
-    """
+    """Check the arguments, and start the log. Raises ConfigError, BehaviourError."""
     chosen = [f"--{name}" for name in SOURCES if getattr(args, name)]
     if len(chosen) > 1:
         return fail(f"{' and '.join(chosen)} exclude each other: choose one source", USAGE)

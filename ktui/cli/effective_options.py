@@ -36,10 +36,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """ArgumentParser with one-line errors and suggestions; also used for subcommands.
-
-    argparse would print a usage of twenty lines, which hides the error.
-    """
+    """ArgumentParser with errors of one line, which its usage of twenty would hide; also of commands."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _HelpFormatter, **options})
@@ -80,8 +77,7 @@ def parse(
 ) -> argparse.Namespace:
     """Return the arguments of `command`; `.configured` has the source of each. Raises ConfigError.
 
-    A server that the dashboard starts (`--parent`) receives everything as options, and reads neither
-    file nor variables.
+    A dashboard's server (`--parent`) receives everything as options, and reads neither file nor variables.
     """
     line = _parsed(parser, words, command)
     args = line.args

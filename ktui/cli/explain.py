@@ -14,6 +14,7 @@ from ktui.cli.exit_codes import OK
 from ktui.cli.options import supports_progress
 from ktui.cli.output import emit, emit_json
 from ktui.core.rows import letter_of
+from ktui.kube import versions
 from ktui.kube.access_pattern import AccessPattern
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.flow_schemas import level_of
@@ -25,14 +26,6 @@ from ktui.kube.routing.reasons import REASONS
 from ktui.kube.routing.request import ReadRequest, parse_request
 from ktui.kube.seats import levels_cap_seats
 from ktui.kube.users import NODES, requester_of
-from ktui.kube.versions import (
-    KNOWN_VERSIONS,
-    Behaviour,
-    BehaviourError,
-    behaviour_of,
-    check_gates,
-    parse_gates,
-)
 from ktui.printable import escaped
 
 
@@ -48,16 +41,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def explanations_of(args: argparse.Namespace) -> list[Explanation]:
-    """Explain `args.path` under each version that is asked for, oldest first.
-
-    Raises ConfigError, RequestError, BehaviourError.
-    """
+    """Explain `args.path`, oldest version first. Raises ConfigError, RequestError, BehaviourError."""
     request = parse_request(args.path, args.verb)
     return [_explain(request, args, *pair) for pair in _behaviours(args)]
 
 
 def _explain(
-    request: ReadRequest, args: argparse.Namespace, behaviour: Behaviour, warnings: tuple[str, ...]
+    request: ReadRequest, args: argparse.Namespace, behaviour: versions.Behaviour, warnings: tuple[str, ...]
 ) -> Explanation:
     state = assumed_state(
         request, readiness=Readiness(args.cache), progress=supports_progress(args),
@@ -78,22 +68,22 @@ def _explain(
     return explain(request, state, behaviour, warnings, pattern, level)
 
 
-def _behaviours(args: argparse.Namespace) -> Iterator[tuple[Behaviour, tuple[str, ...]]]:
+def _behaviours(args: argparse.Namespace) -> Iterator[tuple[versions.Behaviour, tuple[str, ...]]]:
     """Yield the versions to explain, each with warnings about gates that it does not have."""
-    gates = parse_gates(args.feature_gates)
+    gates = versions.parse_gates(args.feature_gates)
     if args.kube_version != "all":
-        yield behaviour_of(args.kube_version, gates), ()
+        yield versions.behaviour_of(args.kube_version, gates), ()
         return
-    check_gates(gates)
-    for version in KNOWN_VERSIONS:
+    versions.check_gates(gates)
+    for version in versions.KNOWN_VERSIONS:
         settable, warnings = {}, []
         for gate, wanted in gates.items():
             try:
-                behaviour_of(version, {gate: wanted})
+                versions.behaviour_of(version, {gate: wanted})
                 settable[gate] = wanted
-            except BehaviourError as error:
+            except versions.BehaviourError as error:
                 warnings.append(f"{error}; the default is used")
-        yield behaviour_of(version, settable), tuple(warnings)
+        yield versions.behaviour_of(version, settable), tuple(warnings)
 
 
 _WORDS = {
@@ -241,9 +231,9 @@ def _advice_by_version(explanations: Sequence[Explanation], width: int, colour: 
     if helped:
         yield ""
         yield "cheaper (predicted)"
-    for (letter, path, why), versions in helped.items():
+    for (letter, path, why), under in helped.items():
         yield f"   {letter}  {escaped(path)}"
-        yield from _wrapped(f"{span(versions)}: {why}", width, " " * 6)
+        yield from _wrapped(f"{span(under)}: {why}", width, " " * 6)
 
 
 def alike(e: Explanation) -> tuple[object, ...]:

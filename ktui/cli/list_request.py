@@ -120,10 +120,7 @@ def _limited(path: str) -> bool:
 
 @contextmanager
 def _saved(file: str | None) -> Iterator[Keep | None]:
-    """Yield a function that writes bodies to `file` as they arrive, one page after the other.
-
-    Raises OSError if the file cannot be written or is a terminal: a body may contain any bytes.
-    """
+    """Yield a function that writes bodies to `file` as they arrive. Raises OSError, also for a terminal."""
     if file is None:
         yield None
         return

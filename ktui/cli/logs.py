@@ -27,10 +27,7 @@ _file: _File | None = None
 
 
 def log_of(module: str) -> logging.Logger:
-    """Return the logger of a command-line module.
-
-    Users see its messages in another way. A NullHandler keeps Python from printing them as well.
-    """
+    """Return a module's logger, whose messages Python does not print: users see them in another way."""
     logger = logging.getLogger(module)
     logger.addHandler(logging.NullHandler())
     return logger

@@ -67,11 +67,8 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status.
-
-    0 done, 1 the server answered an error or the work could not be finished, 2 usage, 3 no connection,
-    70 crashed, 130 interrupted.
-    """
+    """Run the command line and return the exit status: 0 done, 1 the server answered an error or the work
+    could not be finished, 2 usage, 3 no connection, 70 crashed, 130 interrupted."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         try:

@@ -109,10 +109,7 @@ class RecordSession:
         self._began = time.time()
 
     async def run(self, sources: Sequence[Coroutine[Any, Any, None]], window: float | None) -> int:
-        """Record for `window` seconds (None: until a signal), print the summary, return the exit status.
-
-        At the end the receiver is closed, and the requests that it still has are recorded.
-        """
+        """Record for `window` seconds (None: until a signal), print the summary, return the exit status."""
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -62,10 +62,7 @@ def _done(source: Path, target: Path, size: int, warning: str) -> int:
 
 
 def cut(index: Index, begin: str, end: str) -> Iterator[AnyEvent]:
-    """Return the events between two times as users write them; "" is the recording's begin or end.
-
-    Markers that were set in a replay are included. Raises RecordingError.
-    """
+    """Return the events and markers between two times as users write them; "" is begin or end."""
     first = spot(begin, index.began, index.ended) if begin else index.began
     last = spot(end, index.began, index.ended) if end else index.ended
     if last < first:

@@ -106,10 +106,7 @@ async def demo_target(
     pods: int = 0,
     nodes: int = 0,
 ) -> AsyncIterator[tuple[Target, ServerChild]]:
-    """Yield a server that runs for this command only, with a complete demo cluster, and its process.
-
-    `words` are more options for `ktui serve`.
-    """
+    """Yield a server for this command only, with a demo cluster, and its process; `words` are options."""
     from ktui.workloads.demo.plan import DemoSize, make_plan  # start-up time
 
     size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)

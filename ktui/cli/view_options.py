@@ -35,10 +35,7 @@ def check_theme(args: argparse.Namespace) -> None:
 
 
 def preferences_of(args: argparse.Namespace, kube_context: str = "") -> Preferences:
-    """Return the preferences of the dashboard or the audit's screens.
-
-    `kube_context` is the kubeconfig's context for the Lab.
-    """
+    """Return the preferences of the dashboard or the audit's screens; `kube_context` is the Lab's."""
     from ktui.tui.preferences import Preferences  # start-up time
 
     config = args.configured.config

@@ -84,13 +84,10 @@ class BrowserSession(AppService):
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         self._process = process = await asyncio.create_subprocess_exec(
-            *self._words,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
+            *self._words, stdin=PIPE, stdout=PIPE, stderr=PIPE,
             env=self._build_environment(width=width, height=height),
             start_new_session=True,  # `ktui web` handles Ctrl-C in the terminal, and ends its pages
-        )
+        )  # fmt: skip
         self._stdin = process.stdin
         return process
 

@@ -190,10 +190,7 @@ async def _until_stopped(child: ServerChild | None) -> None:
 
 
 def page_words(args: argparse.Namespace, attach: str, kube_context: str) -> list[str]:
-    """Return the command that a page runs.
-
-    `attach` is the URL of the server that all pages share, `kube_context` the Lab's context.
-    """
+    """Return a page's command. `attach` is the URL of the server of all pages, `kube_context` the Lab's."""
     words = [sys.executable, "-m", "ktui", f"--page-of={os.getpid()}"]
     same = ("config", "theme", "symbols", "log_file", "log_level", "log_format", "mouse")
     words += option_words({name: getattr(args, name) for name in same})

@@ -55,10 +55,7 @@ ENTRIES: Mapping[str, ContextKey] = {
 
 
 class Context(Struct, frozen=True):
-    """A context.
-
-    `values` and `places` (file and line of each) are by the argument attribute that they set.
-    """
+    """A context; `values` and `places` (file and line of each) are by the attribute that they set."""
 
     name: str
     source: str  # "etcd", "snapshot", "attach", "" for a kubeconfig alone

@@ -19,10 +19,7 @@ _TOP = (*TABLES, KEYS, COLUMNS, "contexts", _CONTEXT)
 
 
 class Config(Struct, frozen=True):
-    """The config file.
-
-    `values` are by setting id; `keys` by binding id, comma separated; `columns` by table id.
-    """
+    """The config file: `values` by setting id, `keys` (comma separated) by binding id, `columns` by table."""
 
     file: TomlFile
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -34,10 +31,7 @@ class Config(Struct, frozen=True):
 
 
 def read_config(path: Path, *, required: bool = False) -> Config:
-    """Read a config file.
-
-    Raises ConfigError for anything unknown or invalid, or if a required file is missing.
-    """
+    """Read a config file. Raises ConfigError for what is unknown or invalid, or a missing `required` file."""
     file = read_toml(path)
     if required and not file.exists:
         raise ConfigError(f"there is no config file {path}")

@@ -9,16 +9,10 @@ from ktui.config.errors import ConfigError
 from ktui.config.tomlfile import TomlFile
 
 FORMER_KEYS = {
-    "overview.costliest": "overview.ranking",
-    "lab.fire": "lab.send",
-    "lab.race": "lab.compare",
-    "lab.undercut": "lab.cheaper",
-    "lab.prove": "lab.check",
-    "lab.aim": "lab.target",
-    "form.fire": "form.send",
-    "choice.fire": "choice.send",
-    "aim.close": "target.close",
-}
+    "overview.costliest": "overview.ranking", "lab.fire": "lab.send", "lab.race": "lab.compare",
+    "lab.undercut": "lab.cheaper", "lab.prove": "lab.check", "lab.aim": "lab.target",
+    "form.fire": "form.send", "choice.fire": "choice.send", "aim.close": "target.close",
+}  # fmt: skip
 FORMER_TABLES = {"cache.ring": "cache.events"}
 FORMER_COLUMNS = {"lab.results": {"foreseen": "predicted"}}
 

@@ -32,10 +32,7 @@ class Chosen(Struct, frozen=True):
 def preset(
     setting: Setting, config: Config, chosen: Chosen | None, environ: Mapping[str, str]
 ) -> ResolvedValue | None:
-    """Return the value that replaces the default if no option is given; None if there is none.
-
-    Raises ConfigError.
-    """
+    """Return what replaces the default if no option is given; None if nothing. Raises ConfigError."""
     if environ.get(setting.env):
         return ResolvedValue(read_variable(setting, environ[setting.env]), "env", setting.env)
     context, dest = chosen.context if chosen is not None else None, setting.dest

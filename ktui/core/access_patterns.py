@@ -45,10 +45,7 @@ class ClientRequest(NamedTuple):
 
     @property
     def identity(self) -> frozenset[tuple[str, str]]:
-        """The parameters that identify a repeated request.
-
-        Without the page token and any resourceVersion but 0, which differ from poll to poll.
-        """
+        """The parameters by which a request repeats: no page token, and no resourceVersion but 0."""
         return frozenset(
             (name, value)
             for name, value in parse_qsl(self.query, keep_blank_values=True)
@@ -98,19 +95,15 @@ class AccessPatterns:
         polls = [request for request in mine if not request.page]
         watch = started.user_agent, "WATCH", started.path  # of the same collection, by the same client
         return AccessPattern(
-            repeated_every=_interval(polls),
-            times=len(polls),
-            pages=_pages(mine, started),
-            agents=max(together, 1),
-            together=together > 1,
+            repeated_every=_interval(polls), times=len(polls), pages=_pages(mine, started),
+            agents=max(together, 1), together=together > 1,
             informer=started.verb == "LIST" and any(shape[:3] == watch for shape in self._shapes),
             keeps_part=together > 1 and _short(started.client) in KEEP_PARTS,
             node=started.user.removeprefix(_NODE) if started.user.startswith(_NODE) else "",
-            account=started.user,
+            account=started.user, accept=started.accept or None,
             account_shared_with=tuple(sorted(self._accounts.get(started.user, set()) - {started.client})),
-            accept=started.accept or None,
             answer_bytes=done.encoded_bytes if done is not None and done.status == 200 else None,
-        )
+        )  # fmt: skip
 
     def of_target(self, path: str) -> AccessPattern:
         """Return the access pattern of the client, other than ktui, that sends `path` most often."""

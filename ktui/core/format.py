@@ -51,10 +51,7 @@ def revision_within(value: int, width: int) -> str:
 
 
 def short_bytes(value: float) -> str:
-    """Bytes for a table column of bytes: 812, 4.1k, 879k, 9.6M; k = 1000.
-
-    Sentences use `long_bytes`, which includes the unit.
-    """
+    """Bytes for a table column of bytes: 812, 4.1k, 879k, 9.6M; k = 1000. Sentences use `long_bytes`."""
     return short_count(value)
 
 

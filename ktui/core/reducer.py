@@ -24,10 +24,7 @@ from ktui.core.traffic import ANSWERED_READS, Rate
 
 
 def shared(event: contract.RequestRouted) -> contract.RequestRouted:
-    """Return `event` with step and reason objects that equal events share.
-
-    Without this they are most of the log's memory.
-    """
+    """Return `event` with shared steps and reason, which would be most of the log's memory."""
     return replace(event, reason=_reason(event.reason), steps=[_step(step) for step in event.steps])
 
 

@@ -52,10 +52,7 @@ EXAMPLE = Selection("LIST", "/api/v1/pods", "an example")
 
 
 def read_selection(text: str) -> Selection:
-    """Parse typed text: `/api/v1/pods?limit=500`, `watch /api/v1/pods`, or a resource's name.
-
-    Raises RequestError.
-    """
+    """Parse typed text: `watch /api/v1/pods?limit=500`, or a resource's name. Raises RequestError."""
     from ktui.kube.requestinfo import split_url  # start-up time
     from ktui.kube.resources import BUILTIN
     from ktui.kube.routing.request import VERBS, parse_request
@@ -129,9 +126,9 @@ class Read(Struct, frozen=True):
 
 
 class CompareRef(Struct, frozen=True):
-    """A read request that the Lab compares with a cheaper variant as soon as it opens.
+    """A read request that the Lab compares with a variant (None: its own choice) as soon as it opens.
 
-    `variant` None: the Lab chooses one. `change` says in few words what the variant changes.
+    `change` says in few words what the variant changes.
     """
 
     original: Selection

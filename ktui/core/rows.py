@@ -210,13 +210,8 @@ PENDING = Badge("·", "$ink-muted", "not routed yet")
 OTHER = Badge("–", "$ink-muted", "no storage access")
 
 _BY_ROUTE = {
-    "cache": CACHE,
-    "cache_snapshot": SNAPSHOT,
-    "etcd": ETCD,
-    "cache,etcd": ETCD,
-    "none": OTHER,
-    "": PENDING,
-}
+    "cache": CACHE, "cache_snapshot": SNAPSHOT, "etcd": ETCD, "cache,etcd": ETCD, "none": OTHER, "": PENDING,
+}  # fmt: skip
 LEGEND = (CACHE, SNAPSHOT, ETCD, WAITING, ERROR)
 
 

@@ -43,10 +43,7 @@ def as_curl(path: str, form: ListForm) -> str:
 
 
 def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:
-    """Return a client-go call: typed for built-in kinds, else dynamic; the metadata client if requested.
-
-    With `all_pages` a loop over the pages, for a function that returns an error.
-    """
+    """Return a client-go call: typed for built-in kinds, else dynamic or metadata; `all_pages`: a loop."""
     options = _go_options(form)
     if _is_typed(form, resource):
         # The clientset's method of a group version, `CoreV1`, and the plural with the kind's capitals.

@@ -37,10 +37,7 @@ class Rate:
             points.popleft()
 
     def per_second(self, now: float) -> float:
-        """The mean over the window that ends at `now` (seconds); 0.0 before two readings.
-
-        It falls only once readings are overdue, not between two of them.
-        """
+        """The mean over the window up to `now`, 0.0 before two readings; it falls once one is overdue."""
         if len(self._points) < 2:
             return 0.0
         last = self._points[-1]

@@ -22,8 +22,8 @@ class ToolProblem(Exception):
     """A tool cannot answer; the message is one sentence that names what is wrong."""
 
 
-def fitted(document: Document, lists: Sequence[str] = (), most: int = MOST_BYTES) -> str:
-    """Return the document as JSON of at most `most` bytes.
+def fitted(document: Document, lists: Sequence[str] = ()) -> str:
+    """Return the document as JSON of at most MOST_BYTES.
 
     If it is larger, the last items of its `lists` are left out, of the first-named list first, and long
     texts are cut. `left_out` has the number of items by list, and of texts under `texts_cut`.
@@ -35,13 +35,13 @@ def fitted(document: Document, lists: Sequence[str] = (), most: int = MOST_BYTES
         left: dict[str, int] = {"texts_cut": len(cut)} if cut else {}
         text = _encoded(small, left)
         for name in lists:
-            while len(text.encode()) > most and small.get(name):
+            while len(text.encode()) > MOST_BYTES and small.get(name):
                 small[name] = small[name][:-1]
                 left[name] = left.get(name, 0) + 1
                 text = _encoded(small, left)
-        if len(text.encode()) <= most:
+        if len(text.encode()) <= MOST_BYTES:
             return text
-    raise ToolProblem(f"the answer has more than {most} bytes: ask for less")
+    raise ToolProblem(f"the answer has more than {MOST_BYTES} bytes: ask for less")
 
 
 def _encoded(document: Document, left: dict[str, int]) -> str:

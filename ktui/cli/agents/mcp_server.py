@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import mcp_types as mcp
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
-from mcp_types import (
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-    Tool,
-    ToolAnnotations,
-)
 
 from ktui import __version__
 from ktui.cli.agents.answers import ToolProblem
@@ -28,32 +20,24 @@ INSTRUCTIONS = (
 
 
 async def serve(agent: Agent) -> None:
-    async def list_tools(_: Any, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[_described(name) for name in TOOLS])
+    async def list_tools(_: Any, __: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
+        safe = mcp.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
+        tools = [
+            mcp.Tool(name=name, description=tool.about, input_schema=tool.schema(), annotations=safe)
+            for name, tool in TOOLS.items()
+        ]
+        return mcp.ListToolsResult(tools=tools)
 
-    async def call_tool(_: Any, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(_: Any, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
         try:
             text, failed = await call(params.name, params.arguments, agent), False
         except ToolProblem as problem:
             text, failed = str(problem), True
-        return CallToolResult(content=[TextContent(type="text", text=text)], is_error=failed)
+        return mcp.CallToolResult(content=[mcp.TextContent(type="text", text=text)], is_error=failed)
 
     server: Server[Any] = Server(
-        "ktui",
-        version=__version__,
-        instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
+        "ktui", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools,
         on_call_tool=call_tool,
-    )
+    )  # fmt: skip
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())
-
-
-def _described(name: str) -> Tool:
-    tool = TOOLS[name]
-    return Tool(
-        name=name,
-        description=tool.about,
-        input_schema=tool.schema(),
-        annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True),
-    )

@@ -13,11 +13,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from ktui import install_command
 from ktui.audit.comparison import ReportError
 from ktui.audit.partial_tally import PartialError
 from ktui.cli.agents.answers import Document, Masks, ToolProblem, fitted
 from ktui.cli.audit import read_tally
 from ktui.cli.effective_options import parse
+from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.explain import alike, explanations_of, span
 from ktui.cli.list import estimate_at
 from ktui.cli.main import parser_of
@@ -81,6 +83,22 @@ class Agent:
     context: str = ""
     logs: tuple[Path, ...] = ()
     masks: Masks = field(default_factory=lambda: Masks(allow=False))
+
+
+def run(args: argparse.Namespace) -> int:
+    """`ktui mcp`: serve the tools (Model Context Protocol)."""
+    missing = [path for path in args.logs if not Path(path).exists()]
+    if missing:
+        return fail(f"--logs {missing[0]}: there is no such file or folder", USAGE)
+    try:
+        from ktui.cli.agents.mcp_server import serve  # start-up time
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        return fail(f"`ktui mcp` needs the MCP SDK: {install_command('mcp')}", USAGE)
+    logs = tuple(Path(path).resolve() for path in args.logs)
+    asyncio.run(serve(Agent(args.kubeconfig, args.context, logs, Masks(allow=args.allow_names))))
+    return OK
 
 
 class AgentTool(NamedTuple):

@@ -31,10 +31,8 @@ CONNECTIONS = 10
 
 
 def load_profile(report: Report) -> tuple[dict[str, Any], int]:
-    """Return the document, and the number of requests left out because kperf cannot express them.
-
-    Shares are the requests counted in the log, the rate is that of all of them.
-    """
+    """Return the document, and the number of requests left out because kperf cannot express them: shares are
+    the requests counted in the log, the rate is that of all of them."""
     requests, left_out, counted = [], 0, 0
     for group in report.groups:
         form = _form(group)

@@ -13,15 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
+from rich import progress
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
 from ktui.audit.formats.log_record import Malformed
 from ktui.audit.group import AuditGroupKey, client_of
@@ -72,10 +65,7 @@ _decode = msgspec.json.Decoder(GroupedRow, strict=False).decode
 
 
 def read_grouped(logs: list[Log], tally: Tally, report: Progressed) -> None:
-    """Count requests that a database has counted: results of a `ktui audit --sql` query, as JSON or CSV.
-
-    A stream that breaks off is noted as the problem of its file.
-    """
+    """Count requests that a database has counted: results of a `ktui audit --sql` query, as JSON or CSV."""
     taken = 0
     for log in logs:
         file = tally.open_file(log.name, log.argument)
@@ -186,13 +176,14 @@ def _until_ctrl_c() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _progress() -> Progress:
+def _progress() -> progress.Progress:
     """Return a progress bar on standard error, which shows only on a terminal."""
     console = Printer(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(),
-        TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal,
+    columns = (
+        progress.TextColumn("{task.description}"), progress.BarColumn(), progress.DownloadColumn(),
+        progress.TransferSpeedColumn(), progress.TimeRemainingColumn(),
     )  # fmt: skip
+    return progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 MOST_BYTES = 16 << 20

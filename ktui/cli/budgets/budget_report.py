@@ -296,10 +296,8 @@ def _markdown(report: BudgetReport) -> Iterator[str]:
 
 
 def finish(report: BudgetReport, args: argparse.Namespace, markdown: str = "") -> int:
-    """Write the files, and return 0, or 1 for an exceeded budget.
-
-    `markdown` is the file of the table. A budget file is written only for a run that was good.
-    """
+    """Write the files (a budget file only for a good run); return 0, or 1 for an exceeded budget. `markdown`:
+    the table's file."""
     name = ""
     try:
         for name, made in ((args.junit, junit), (markdown, markdown_report)):

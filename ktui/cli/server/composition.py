@@ -201,15 +201,13 @@ class Composition:
             assumed = trusted or self._owned
         checks = self._args.check_consistency
         return Settings(
-            self._config.behaviour,
-            progress=assumed,
+            self._config.behaviour, progress=assumed,
             # Progress notifications of an etcd older than Kubernetes requires may overtake events.
             confirm_progress=not trusted,
-            watch_cache=self._args.watch_cache,
+            watch_cache=self._args.watch_cache, owned=self._owned,
             check_consistency=self._owned if checks is None else checks,
-            owned=self._owned,
             priority_and_fairness=self._args.enable_priority_and_fairness == "true",
-        )
+        )  # fmt: skip
 
     def _make_registry(self, client: EtcdClient, settings: Settings) -> Registry:
         prefix, leases, warmups = self._source.prefix, Leases(client), 4 if self._owned else 1

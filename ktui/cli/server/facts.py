@@ -15,14 +15,8 @@ from ktui.apiserver.server import RequestLog
 from ktui.cacher.settings import Settings
 from ktui.cli.output import emit, emit_json_text, tell
 from ktui.cli.server.etcd_source import EtcdSource
-from ktui.contract.events import (
-    AnyEvent,
-    CacheStatus,
-    EtcdHealth,
-    RequestFinished,
-    RequestStarted,
-    ServerInfo,
-)
+from ktui.contract import events
+from ktui.contract.events import AnyEvent
 from ktui.contract.recording import RecordingError
 from ktui.core.recordings.recorder import Recorder
 from ktui.etcd.client import EtcdClient
@@ -51,23 +45,23 @@ class TelemetryLog:
 
     def __init__(self) -> None:
         self._states: dict[str, str] = {}
-        self._started: dict[int, RequestStarted] = {}
+        self._started: dict[int, events.RequestStarted] = {}
         self._healthy = True
         self._alarm = ""
 
     def log(self, event: AnyEvent) -> None:
-        if isinstance(event, CacheStatus):
+        if isinstance(event, events.CacheStatus):
             self._cache(event)
-        elif isinstance(event, EtcdHealth):
+        elif isinstance(event, events.EtcdHealth):
             self._health(event)
-        elif isinstance(event, RequestStarted) and log.isEnabledFor(logging.DEBUG):
+        elif isinstance(event, events.RequestStarted) and log.isEnabledFor(logging.DEBUG):
             self._started[event.id] = event
-        elif isinstance(event, RequestFinished) and (started := self._started.pop(event.id, None)):
+        elif isinstance(event, events.RequestFinished) and (started := self._started.pop(event.id, None)):
             query = f"?{started.query}" if started.query else ""
             log.debug("%s %s%s by %s: %d from %s in %.1f ms", started.verb, started.path, query,
                       started.client, event.status, event.route, event.ms)  # fmt: skip
 
-    def _cache(self, event: CacheStatus) -> None:
+    def _cache(self, event: events.CacheStatus) -> None:
         before, self._states[event.resource] = self._states.get(event.resource, "cold"), event.state
         if event.state == before:
             return
@@ -77,7 +71,7 @@ class TelemetryLog:
         log.log(level, "cache %s is %s at revision %d, %d objects%s",
                 event.resource, event.state, event.rv, event.objects, error)  # fmt: skip
 
-    def _health(self, event: EtcdHealth) -> None:
+    def _health(self, event: events.EtcdHealth) -> None:
         if event.ok != self._healthy:
             self._healthy = event.ok
             log.log(logging.INFO if event.ok else logging.WARNING, "etcd %s",
@@ -89,10 +83,8 @@ class TelemetryLog:
 
 
 class ServerRecording:
-    """All events of the bus in a file, until `stop`. Raises RecordingError if it cannot start.
-
-    A later failure is reported on standard error, and the server continues.
-    """
+    """All events of the bus in a file, until `stop`. Raises RecordingError if it cannot start; later failures
+    are reported on standard error."""
 
     def __init__(self, bus: Bus, supervisor: Supervisor, path: Path) -> None:
         self._recorder = Recorder(path)
@@ -127,10 +119,10 @@ class Facts:
         self._client, self._settings, self._source = client, settings, source
         self._filling, self._log_warnings = filling, log_warnings
 
-    def info(self) -> ServerInfo:
+    def info(self) -> events.ServerInfo:
         progress = "supported" if etcd_supports_progress(self._client.version) else "assumed"
         progress = progress if self._settings.progress else "unsupported"
-        return ServerInfo(
+        return events.ServerInfo(
             ktui_version=__version__, kube_version=self._settings.behaviour.version,
             feature_gates=dict(self._settings.behaviour.changed_gates), etcd_version=self._client.version,
             etcd_kind=self._source.kind, endpoints=self._client.endpoints,

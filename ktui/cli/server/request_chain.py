@@ -97,16 +97,13 @@ class RequestChain:
 def make_chain(
     registry: Registry,
     token: str | None,
-    users: Mapping[str, Requester] | None = None,
+    users: Mapping[str, Requester],
     *,
-    mode: str = ALWAYS_ALLOW,
-    tokens: TokenSettings | None = None,
+    mode: str,
+    tokens: TokenSettings | None,
 ) -> RequestChain:
-    """Make the request chain.
-
-    `tokens` None: tokens of service accounts are signed by a new key of this process.
-    """
-    authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, tokens), users or {})
+    """`tokens` None: tokens of service accounts are signed by a new key of this process."""
+    authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, tokens), users)
     if mode == RBAC:
         roles = Roles(registry)
         return RequestChain(authenticator, RbacAuthorizer(roles), roles, RoleAggregation(registry))
@@ -144,9 +141,7 @@ class ServerFlow:
         self._registry = registry
         self._settings = settings
         self.controller = PriorityAndFairness(reads, writes)
-        self.stored: StoredFlowConfig | None = None
-        if follows:
-            self.stored = StoredFlowConfig(registry, settings, self.controller)
+        self.stored = StoredFlowConfig(registry, settings, self.controller) if follows else None
         self._reporter = FlowReporter(bus, settings, self.controller, self._present)
         self._tasks: list[asyncio.Task[None]] = []
 

@@ -26,11 +26,7 @@ def shorten_thread_switches() -> None:
 
 
 def freeze_heap() -> None:
-    """Exclude all current objects, mainly modules and classes, from later collections.
-
-    Call it once the program is set up. Otherwise a full collection stops the server for tens of
-    milliseconds.
-    """
+    """Exclude all current objects from collections, which would stop the server for tens of milliseconds."""
     gc.collect()
     gc.freeze()
 

@@ -10,8 +10,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import Any
 
 import grpc
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -19,7 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from ktui.cli.logs import log_of
 from ktui.cli.server.serve_config import TracingConfig
-from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestRouted, RequestStarted
+from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestStarted
 from ktui.kube.requestinfo import parse_path
 from ktui.telemetry.bus import Bus
 from ktui.traces import span_names as names
@@ -35,6 +34,10 @@ _HANDLERS = {
     "LIST": "List", "GET": "Get", "POST": "Create", "PUT": "Update", "PATCH": "Patch", "DELETE": "Delete",
 }  # fmt: skip
 _METHODS = {"LIST": "GET", "WATCH": "GET", "DELETECOLLECTION": "DELETE"}
+_FILTERS = {
+    names.AUDIT: "", "constrainedimpersonation": "impersonation", names.FLOW_CONTROL: "flow control",
+    names.AUTHORIZATION: "authorization",
+}  # fmt: skip
 Attributes = dict[str, str | int]
 _INTERNAL, _SERVER, _CLIENT = 1, 2, 3
 _MS = 1_000_000
@@ -57,9 +60,8 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
                 try:
                     await export(request_with(spans), timeout=10)
                 except grpc.RpcError as error:
-                    log.warning(
-                        "%d spans were not exported to %s: %s", len(spans), config.endpoint, error.code()
-                    )
+                    what = f"{len(spans)} spans were not exported to {config.endpoint}"
+                    log.warning("%s: %s", what, error.code())
                     await asyncio.sleep(SECONDS)
                     break
     finally:
@@ -83,22 +85,14 @@ def request_with(spans: list[Any]) -> Any:
     return message
 
 
-class _Open(NamedTuple):
-    started: RequestStarted
-    calls: list[EtcdCall]
-    routed: list[RequestRouted]
-
-
 class Tracer:
-    """Makes the spans of requests from their events; `dropped` counts spans for which there was no room.
-
-    `full` is set while a whole message of spans waits.
-    """
+    """Makes the spans of requests from their events. `dropped` counts those for which there was no room;
+    `full` is set while a whole message of them waits."""
 
     def __init__(self, rate: int, ids: random.Random | None = None) -> None:
         self._rate = rate
         self._ids = ids or random.Random()
-        self._open: OrderedDict[int, _Open] = OrderedDict()
+        self._open: dict[int, tuple[RequestStarted, list[EtcdCall]]] = {}  # oldest first
         self._spans: list[Any] = []
         self.dropped = 0
         self.full = asyncio.Event()
@@ -106,17 +100,15 @@ class Tracer:
     def add(self, event: AnyEvent) -> None:
         if isinstance(event, RequestStarted):
             if self._ids.random() * 1_000_000 < self._rate:
-                self._open[event.id] = _Open(event, [], [])
+                self._open[event.id] = event, []
                 if len(self._open) > _MOST_OPEN:
-                    self._open.popitem(last=False)
+                    del self._open[next(iter(self._open))]
         elif isinstance(event, EtcdCall):
             if event.request_id and (found := self._open.get(event.request_id)) is not None:
-                found.calls.append(event)
-        elif isinstance(event, RequestRouted):
-            if (found := self._open.get(event.id)) is not None:
-                found.routed.append(event)
+                found[1].append(event)
         elif isinstance(event, RequestFinished) and (found := self._open.pop(event.id, None)) is not None:
-            spans = RequestSpans(found.started, event, found.calls, self._ids).spans
+            started, calls = found
+            spans = RequestSpans(started, event, calls, self._ids).spans
             room = MOST_QUEUED - len(self._spans)
             self._spans += spans[:room]
             self.dropped += max(0, len(spans) - room)
@@ -137,7 +129,7 @@ class RequestSpans:
         self, started: RequestStarted, done: RequestFinished, calls: list[EtcdCall], ids: random.Random
     ) -> None:
         self._started, self._done, self._calls, self._ids = started, done, calls, ids
-        self._trace = ids.randbytes(16)
+        self._trace, self._info = ids.randbytes(16), parse_path(started.path)
         self.spans: list[Any] = []
         chain = {stage.stage: stage.ms for stage in started.chain}
         before = sum(chain.values())
@@ -145,12 +137,7 @@ class RequestSpans:
         self._end = self._begin + round((before + done.ms) * _MS)
         top = self._server(round(before * _MS))
         inner, at = top, self._begin
-        for name, stage in (
-            (names.AUDIT, ""),
-            ("constrainedimpersonation", "impersonation"),
-            (names.FLOW_CONTROL, "flow control"),
-            (names.AUTHORIZATION, "authorization"),
-        ):
+        for name, stage in _FILTERS.items():
             at += round(chain.get(stage, 0.0) * _MS)
             inner = self._span(name, inner, at if stage else self._begin, self._end)
         refused = bool(started.chain) and started.chain[-1].decision.startswith("refused")
@@ -162,22 +149,18 @@ class RequestSpans:
         kind: int = _INTERNAL,
     ) -> Any:  # fmt: skip
         span = Span(
-            trace_id=self._trace,
-            span_id=self._ids.randbytes(8),
+            trace_id=self._trace, span_id=self._ids.randbytes(8), name=name,
             parent_span_id=parent.span_id if parent is not None else b"",
-            name=name,
             kind=kind,  # type: ignore[arg-type]  # enums of protobuf are numbers
-            start_time_unix_nano=start,
-            end_time_unix_nano=max(start, end),
-        )
+            start_time_unix_nano=start, end_time_unix_nano=max(start, end),
+        )  # fmt: skip
         for key, value in (attributes or {}).items():
             _set(span, key, value)
         self.spans.append(span)
         return span
 
     def _server(self, before: int) -> Any:
-        started, done = self._started, self._done
-        info = parse_path(started.path)
+        started, done, info = self._started, self._done, self._info
         method = _METHODS.get(started.verb, started.verb)
         host, _, port = started.peer.rpartition(":")
         values: Attributes = {
@@ -199,7 +182,7 @@ class RequestSpans:
         name = _HANDLERS.get(started.verb, "")
         if watch and "sendInitialEvents=true" in started.query:
             name = "WatchList"
-        if reached and parse_path(started.path).is_resource:
+        if reached and self._info.is_resource:
             end = at + round(done.initial_ms * _MS) if watch else self._end
             if name:
                 handler = self._span(name, parent, at, end, self._of_handler())
@@ -219,8 +202,7 @@ class RequestSpans:
         _event(encode, names.WRITTEN, self._end, size)
 
     def _of_handler(self) -> Attributes:
-        started = self._started
-        info = parse_path(started.path)
+        started, info = self._started, self._info
         return {
             "accept": started.accept or "*/*", "audit-id": started.audit_id,
             "client": started.peer.rpartition(":")[0], "api-group": info.group, "api-version": info.version,
@@ -238,8 +220,7 @@ class RequestSpans:
         }  # fmt: skip
 
     def _storage(self, handler: Any, at: int, end: int) -> None:
-        started, route = self._started, self._done.route
-        info = parse_path(started.path)
+        started, route, info = self._started, self._done.route, self._info
         audit: Attributes = {"audit-id": started.audit_id}
         key = f"/{info.resource}"
         if started.verb == "LIST":
@@ -319,6 +300,5 @@ def _route(info: Any) -> str:
     prefix = f"/apis/{info.group}" if info.group else "/api"
     namespace = "/namespaces/{:namespace}" if info.namespace else ""
     name = "/{:name}" if info.name else ""
-    return f"{prefix}/{info.version}{namespace}/{info.resource}{name}" + (
-        f"/{info.subresource}" if info.subresource else ""
-    )
+    below = f"/{info.subresource}" if info.subresource else ""
+    return f"{prefix}/{info.version}{namespace}/{info.resource}{name}{below}"

@@ -147,7 +147,7 @@ exit status: 0 printed, 2 usage""",
         settings=False,
     ),
     "mcp": CliCommand(
-        "ktui.cli.mcp.run",
+        "ktui.cli.agents.tools.run",
         "Serve read-only tools to an agent by the Model Context Protocol, over standard input and output.",
         (
             *KUBECONFIG,

@@ -33,10 +33,7 @@ class _Clock:
 
 
 class BudgetUsage:
-    """What the requests of one entry, or of one client, verb and resource, came to.
-
-    Without a `clock` the most requests within 60 seconds are not counted.
-    """
+    """What the requests of one entry, or of a client, verb and resource, came to; rates need a `clock`."""
 
     def __init__(self, clock: _Clock | None = None) -> None:
         self.count = self.relists = 0
@@ -167,10 +164,7 @@ class BudgetVerdict(msgspec.Struct, frozen=True):
 
 
 class BudgetJudge:
-    """Takes requests in the order of time. Every entry that matches a request counts it.
-
-    With `drafting` a verdict has what `draft` needs.
-    """
+    """Takes requests in the order of time; each entry that matches counts one. `drafting`: for `draft`."""
 
     def __init__(self, budgets: Iterable[RequestBudget] = (), *, drafting: bool = False) -> None:
         clock = _Clock()

@@ -30,10 +30,7 @@ _BURSTS = {
 
 
 class TimelineMarker(Struct, frozen=True):
-    """A marked time (Unix seconds). `own`: set by a user, not found by ktui.
-
-    `severity` and `cost` are those of a finding, 0 for other markers.
-    """
+    """A marked time (Unix seconds). `own`: set by a user. `severity` and `cost` are of a finding, else 0."""
 
     at: float
     text: str
@@ -182,10 +179,7 @@ class _Markers(msgspec.Struct):
 
 
 class MarkerFile:
-    """`FILE.markers.json` next to the recording, or in ktui's state directory if that is not writable.
-
-    `problem` is one sentence if it cannot be read or written, else "".
-    """
+    """`FILE.markers.json` next to the recording, else in ktui's state directory. `problem`: one sentence."""
 
     def __init__(self, recording: Path) -> None:
         self.problem = ""

@@ -102,10 +102,7 @@ class RecordingReader:
         return event
 
     def _read(self, offset: int, size: int) -> bytes:
-        """Return bytes of the file.
-
-        With pread, not mmap: reading a mapped file that has shrunk is a SIGBUS.
-        """
+        """Return bytes of the file, by pread: reading a mapped file that has shrunk is a SIGBUS."""
         content = os.pread(self._file.fileno(), min(size, self.size - offset), offset)
         if not content:
             raise self._changed()

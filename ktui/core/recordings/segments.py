@@ -30,9 +30,9 @@ Warn = Callable[[str], None]  # takes what is wrong with the end of the data
 def unpacked(
     path: Path, warn: Warn = lambda text: None, report: ReportShare = lambda share: None
 ) -> Iterator[bytes]:
-    """Yield the content of a recording, gzip or not. Raises OSError, RecordingError.
+    """Yield the content of a recording, gzip or not; `warn` gets what is wrong with the end of gzip data.
 
-    A truncated or damaged end of gzip data is passed to `warn`, in a few words.
+    Raises OSError, RecordingError.
     """
     with path.open("rb") as file:
         packed = file.read(2) == GZIP_MAGIC
@@ -99,9 +99,9 @@ def first_segment(directory: Path) -> Path:
 
 
 def check_beginning(path: Path) -> AnyEvent | None:
-    """Return the first event of a recording, or of a directory of segments; None for a newer ktui's type.
+    """Return the first event of a recording or a directory of segments; None for a newer ktui's type.
 
-    Raises RecordingError if the file cannot be read or its first line is not an event.
+    Raises RecordingError.
     """
     if path.is_dir():
         path = first_segment(path)
@@ -140,9 +140,9 @@ class JoinedSegments(NamedTuple):
 def choose_segments(
     directory: Path, report: ReportShare = lambda share: None, most: int = MOST_JOINED
 ) -> JoinedSegments:
-    """Return all segments, or those around the worst finding that have at most `most` bytes unpacked.
+    """Return all segments, or those of at most `most` bytes around the worst finding, without one the newest.
 
-    Without a finding the newest ones. Raises RecordingError.
+    Raises RecordingError.
     """
     first_segment(directory)
     paths = segments_of(directory)

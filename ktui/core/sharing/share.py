@@ -108,10 +108,7 @@ class Queries:
         return self._names.hidden(value)
 
     def selector(self, text: str, resource: str, *, fields: bool = False) -> str:
-        """Return one selector without names; hidden completely if it cannot be parsed.
-
-        A watcher event has labels and fields joined in one.
-        """
+        """Return one selector (labels, fields or both) without names; hidden if it cannot be parsed."""
         terms: list[str] = []
         place = 0
         while place < len(text):
