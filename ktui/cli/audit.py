@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -117,12 +118,14 @@ def _requests(args: argparse.Namespace) -> int:
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:
-    from ktui.cli.auditing.report_screen import separate_keyboard, show  # start-up time
+    from ktui.cli.auditing.report_screen import separate_keyboard, show_reading  # start-up time
     from ktui.cli.view_options import check_theme, preferences_of
+    from ktui.tui.audit.log_reading import Reading
 
     check_theme(args)
     with separate_keyboard("-" in args.files) as piped, open_logs(args.files, piped) as logs:
-        return show(logs, Tally(*_options(args)), _wish(args, progress), preferences_of(args))
+        reading = Reading(lambda: nullcontext(logs), Tally(*_options(args)))
+        return show_reading(reading, _wish(args, progress), preferences_of(args))
 
 
 def _live(args: argparse.Namespace) -> int:

@@ -139,8 +139,8 @@ class ServerChild:
         cause = f"the server ended with status {status}" + (f": {self._errors[-1]}" if self._errors else "")
         if status < 0:
             cause = f"the server was killed by {signal.Signals(-status).name}"
-        elif told := next((line for line in reversed(self._errors) if line.startswith("ktui: ")), ""):
-            cause = told.removeprefix("ktui: ")
+        elif text := next((line for line in reversed(self._errors) if line.startswith("ktui: ")), ""):
+            cause = text.removeprefix("ktui: ")
         log.error("the server ended: %s", cause)
         return cause
 

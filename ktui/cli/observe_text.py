@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from ktui.cli.printing import ReportColumn, number
 from ktui.core.format import (
     duration,
     frequency,
@@ -33,18 +34,6 @@ LEAST, BETWEEN = 18, 3  # cells of a column of names at least, and between colum
 _STYLES = {Severity.CRITICAL: "bold red", Severity.WARNING: "yellow", Severity.NOTICE: "default"}
 
 
-class ObserveColumn(NamedTuple):
-    """One column; `narrowest` is the least width of the terminal at which it is shown.
-
-    Where the values are long, columns that need a wider terminal are left out first.
-    """
-
-    title: str
-    cell: Callable[[Any], str]
-    right: bool = True
-    narrowest: int = 0
-
-
 def _count(value: float | None) -> str:
     return UNKNOWN if value is None else short_count(value)
 
@@ -60,43 +49,41 @@ def _mean(value: float | None, count: float | None) -> str:
     return short_milliseconds(value)
 
 
-_RESOURCES: Sequence[ObserveColumn] = (
-    ObserveColumn("resource", lambda row: row.resource, right=False),
-    ObserveColumn("LIST/s", lambda row: _rate(row, row.answered)),
-    ObserveColumn("429", lambda row: _count(row.rejected), narrowest=70),
-    ObserveColumn("cache", lambda row: _count(row.cache.lists)),
-    ObserveColumn("etcd", lambda row: _count(row.etcd.lists)),
-    ObserveColumn("read C", lambda row: _count(row.cache.fetched), narrowest=90),
-    ObserveColumn("read E", lambda row: _count(row.etcd.fetched)),
-    ObserveColumn("returned", lambda row: _count(row.returned), narrowest=90),
-    ObserveColumn(
-        "read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80
-    ),
-    ObserveColumn("bytes", lambda row: _size(row.bytes)),
-    ObserveColumn("ms", lambda row: _mean(row.ms, row.lists)),
-    ObserveColumn("fallback", lambda row: _count(row.fallback), narrowest=100),
-    ObserveColumn("wait ms", lambda row: _mean(row.wait_ms, row.waits), narrowest=150),
-    ObserveColumn("watches", lambda row: _count(row.watches), narrowest=90),
-    ObserveColumn("objects", lambda row: _count(row.objects), narrowest=130),
+_RESOURCES = (
+    ReportColumn("resource", lambda row: row.resource),
+    number("LIST/s", lambda row: _rate(row, row.answered)),
+    number("429", lambda row: _count(row.rejected), narrowest=70),
+    number("cache", lambda row: _count(row.cache.lists)),
+    number("etcd", lambda row: _count(row.etcd.lists)),
+    number("read C", lambda row: _count(row.cache.fetched), narrowest=90),
+    number("read E", lambda row: _count(row.etcd.fetched)),
+    number("returned", lambda row: _count(row.returned), narrowest=90),
+    number("read ÷", lambda row: times(row.amplification) if row.amplification else UNKNOWN, narrowest=80),
+    number("bytes", lambda row: _size(row.bytes)),
+    number("ms", lambda row: _mean(row.ms, row.lists)),
+    number("fallback", lambda row: _count(row.fallback), narrowest=100),
+    number("wait ms", lambda row: _mean(row.wait_ms, row.waits), narrowest=150),
+    number("watches", lambda row: _count(row.watches), narrowest=90),
+    number("objects", lambda row: _count(row.objects), narrowest=130),
 )
-_LEVELS: Sequence[ObserveColumn] = (
-    ObserveColumn("level", lambda row: row.level, right=False),
-    ObserveColumn("nominal", lambda row: _count(row.nominal), narrowest=70),
-    ObserveColumn("current", lambda row: _count(row.current)),
-    ObserveColumn("executing", lambda row: _count(row.executing)),
-    ObserveColumn("queued", lambda row: _count(row.queued)),
-    ObserveColumn("dispatched", lambda row: _count(row.dispatched)),
-    ObserveColumn("429", lambda row: _count(row.rejected)),
-    ObserveColumn("wait p50", lambda row: _mean(row.wait_p50, row.waits), narrowest=96),
-    ObserveColumn("p99 ms", lambda row: _mean(row.wait_p99, row.waits), narrowest=96),
+_LEVELS = (
+    ReportColumn("level", lambda row: row.level),
+    number("nominal", lambda row: _count(row.nominal), narrowest=70),
+    number("current", lambda row: _count(row.current)),
+    number("executing", lambda row: _count(row.executing)),
+    number("queued", lambda row: _count(row.queued)),
+    number("dispatched", lambda row: _count(row.dispatched)),
+    number("429", lambda row: _count(row.rejected)),
+    number("wait p50", lambda row: _mean(row.wait_p50, row.waits), narrowest=96),
+    number("p99 ms", lambda row: _mean(row.wait_p99, row.waits), narrowest=96),
 )
-_USERS: Sequence[ObserveColumn] = (
-    ObserveColumn("user", lambda row: row.user, right=False),
-    ObserveColumn("level", lambda row: row.level, right=False),
-    ObserveColumn("seats", lambda row: f"{row.seats:.1f}"),
-    ObserveColumn("executing", lambda row: f"{row.executing:.1f}"),
-    ObserveColumn("queued", lambda row: f"{row.queued:.1f}"),
-    ObserveColumn("most often", lambda row: row.path, right=False, narrowest=90),
+_USERS = (
+    ReportColumn("user", lambda row: row.user),
+    ReportColumn("level", lambda row: row.level),
+    number("seats", lambda row: f"{row.seats:.1f}"),
+    number("executing", lambda row: f"{row.executing:.1f}"),
+    number("queued", lambda row: f"{row.queued:.1f}"),
+    ReportColumn("most often", lambda row: row.path, narrowest=90),
 )
 
 
@@ -139,7 +126,7 @@ def _rate(row: ResourceRoutes, value: float | None) -> str:
     return UNKNOWN if rate is None else frequency(rate) if rate else "0"
 
 
-def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows: Iterable[Any]) -> None:
+def _table(console: Console, title: str, columns: Sequence[ReportColumn], rows: Iterable[Any]) -> None:
     rows = list(rows)
     if not rows:
         return
@@ -164,7 +151,7 @@ def _table(console: Console, title: str, columns: Sequence[ObserveColumn], rows:
         names, room = names[1:], room - min(share, widest) - BETWEEN
         table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=share)
     for row in rows:
-        table.add_row(*(Text(column.cell(row)) for column in shown))
+        table.add_row(*(Text(str(column.cell(row))) for column in shown))
     console.print(table)
 
 
@@ -180,13 +167,13 @@ def _findings(console: Console, found: Sequence[Finding]) -> None:
         console.print(Padding(Text(f"metric: {item.metric}", style="dim"), (0, 0, 0, 9)))
 
 
-_CHECKS: Sequence[ObserveColumn] = (
-    ObserveColumn("", lambda row: ROW, right=False),
-    ObserveColumn("count", lambda row: _count(row.count)),
-    ObserveColumn("pages", lambda row: _count(row.lists), narrowest=90),
-    ObserveColumn("objects", lambda row: _count(row.objects)),
-    ObserveColumn("bytes", lambda row: _size(row.bytes)),
-    ObserveColumn("share of etcd", lambda row: NONE if row.share is None else percent(row.share)),
-    ObserveColumn("differ", lambda row: _count(row.failed)),
-    ObserveColumn("errors", lambda row: _count(row.errored)),
+_CHECKS = (
+    ReportColumn("", lambda row: ROW),
+    number("count", lambda row: _count(row.count)),
+    number("pages", lambda row: _count(row.lists), narrowest=90),
+    number("objects", lambda row: _count(row.objects)),
+    number("bytes", lambda row: _size(row.bytes)),
+    number("share of etcd", lambda row: NONE if row.share is None else percent(row.share)),
+    number("differ", lambda row: _count(row.failed)),
+    number("errors", lambda row: _count(row.errored)),
 )

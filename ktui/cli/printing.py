@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -25,3 +27,20 @@ class Printer(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+class ReportColumn(NamedTuple):
+    """A column of a report. `narrowest` is the least width of the terminal at which it is shown.
+
+    A cell of several lines is a sequence. `whole` is the width below which the column is not shrunk
+    unless the terminal is narrow.
+    """
+
+    title: str
+    cell: Callable[[Any], str | Sequence[str]]
+    right: bool = False
+    narrowest: int = 0
+    whole: int = 0
+
+
+number = partial(ReportColumn, right=True)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from ktui.core.sharing.pseudonyms import KeyPseudonyms, Pseudonyms
-from ktui.core.sharing.share import Queries, Text
+from ktui.core.sharing.share import Scrubber
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.printable import json_escaped
 
@@ -69,12 +69,12 @@ class Masks:
     def __init__(self, *, allow: bool) -> None:
         self.names = Pseudonyms(secrets.token_bytes(32), hashing=not allow)
         self._keys = KeyPseudonyms(self.names)
-        self._queries = Queries(self.names, self._keys)
-        self.text = Text(self.names, self._keys).scrub  # free text, with the names that were masked before
+        self._texts = Scrubber(self.names, self._keys)
+        self.text = self._texts.scrub  # free text, with the names that were masked before
 
     def url(self, url: str) -> str:
         """Return a path with its query."""
         path, query = split_url(url)
         resource = parse_path(path).resource_id
         masked = self._keys.path(path)
-        return f"{masked}?{self._queries.query(query, resource)}" if query else masked
+        return f"{masked}?{self._texts.query(query, resource)}" if query else masked

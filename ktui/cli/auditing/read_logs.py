@@ -148,8 +148,14 @@ def read_with_bar(logs: list[Log], tally: Tally, *, grouped: bool = False, dask:
 
 @contextmanager
 def _bar(logs: list[Log]) -> Iterator[Progressed]:
-    """Yield what a reader reports its progress to; it raises Stopped after Ctrl-C."""
-    with _progress() as bar, _until_ctrl_c() as pressed:
+    """Show a bar on a terminal. Yield what a reader reports to, which raises Stopped after Ctrl-C."""
+    console = Printer(stderr=True)
+    columns = (
+        progress.TextColumn("{task.description}"), progress.BarColumn(), progress.DownloadColumn(),
+        progress.TransferSpeedColumn(), progress.TimeRemainingColumn(),
+    )  # fmt: skip
+    shown = progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with shown as bar, _until_ctrl_c() as pressed:
         task = bar.add_task("reading", total=total_size(logs) or None)
 
         def report(name: str, taken: int) -> None:
@@ -174,16 +180,6 @@ def _until_ctrl_c() -> Iterator[list[int]]:
         yield pressed
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _progress() -> progress.Progress:
-    """Return a progress bar on standard error, which shows only on a terminal."""
-    console = Printer(stderr=True)
-    columns = (
-        progress.TextColumn("{task.description}"), progress.BarColumn(), progress.DownloadColumn(),
-        progress.TransferSpeedColumn(), progress.TimeRemainingColumn(),
-    )  # fmt: skip
-    return progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 MOST_BYTES = 16 << 20

@@ -9,14 +9,14 @@ import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ktui.audit.build import Wish
 from ktui.audit.growing_logs import LiveTally, listening
-from ktui.audit.reading.files import Log, open_logs
+from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
 from ktui.cli.exit_codes import OK, USAGE, check_terminal, fail
 from ktui.cli.output import emit_json, warn
@@ -26,15 +26,8 @@ if TYPE_CHECKING:
     from ktui.tui.preferences import Preferences
 
 
-def show(logs: list[Log], tally: Tally, wish: Wish, preferences: Preferences) -> int:
-    """Read the logs and show their report on the screen until the user quits; return the exit status."""
-    from ktui.tui.audit.log_reading import Reading  # start-up time
-
-    return show_reading(Reading(lambda: nullcontext(logs), tally), wish, preferences)
-
-
 def show_reading(reading: Reading, wish: Wish, preferences: Preferences) -> int:
-    """Show any reading, also one that follows logs, until the user quits; return the exit status."""
+    """Show a reading, also one that follows logs, until the user quits; return the exit status."""
     from ktui.tui.audit.app import AuditApp  # start-up time
 
     if (status := check_terminal()) != OK:

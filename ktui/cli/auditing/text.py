@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -16,7 +16,7 @@ from rich.text import Text
 from ktui.audit import phrases
 from ktui.audit.predictions import VersionShare
 from ktui.audit.report import GroupReport, Report, SlowReport
-from ktui.cli.printing import Printer
+from ktui.cli.printing import Printer, ReportColumn, number
 from ktui.core.format import integer, long_bytes, percent
 from ktui.core.table.export import csv_cell
 from ktui.printable import escaped
@@ -27,33 +27,19 @@ _ADVISED = 5
 _ROOMY = 100  # cells
 
 
-class ReportColumn(NamedTuple):
-    """One column. `narrowest` is the least width of the terminal at which it is shown.
-
-    A cell of several lines is a sequence. `whole` is the width below which the column is not shrunk
-    unless the terminal is narrow.
-    """
-
-    title: str
-    cell: Callable[..., str | Sequence[str]]
-    right: bool = False
-    narrowest: int = 0
-    whole: int = 0
-
-
 _GROUPS = (
-    ReportColumn("#", lambda g: str(g.rank), right=True),
+    number("#", lambda g: str(g.rank)),
     ReportColumn("request", phrases.what),
     ReportColumn("parameters", phrases.how, narrowest=70, whole=16),
     ReportColumn("client", lambda g: [part for part in (phrases.agent(g), g.user) if part], whole=19),
-    ReportColumn("count", lambda g: integer(g.count), right=True),
-    ReportColumn("rate", phrases.rate, right=True, narrowest=130),
-    ReportColumn("p50", lambda g: phrases.percentile(g.latency, "p50"), right=True, narrowest=150),
-    ReportColumn("p99", lambda g: phrases.percentile(g.latency, "p99"), right=True, narrowest=100),
-    ReportColumn("max", lambda g: phrases.percentile(g.latency, "max"), right=True, narrowest=170),
-    ReportColumn("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", right=True, narrowest=150),
+    number("count", lambda g: integer(g.count)),
+    number("rate", phrases.rate, narrowest=130),
+    number("p50", lambda g: phrases.percentile(g.latency, "p50"), narrowest=150),
+    number("p99", lambda g: phrases.percentile(g.latency, "p99"), narrowest=100),
+    number("max", lambda g: phrases.percentile(g.latency, "max"), narrowest=170),
+    number("seats", lambda g: f"{g.seats.mean:.1f}" if g.seats else "", narrowest=150),
     ReportColumn("errors", phrases.errors, narrowest=130),
-    ReportColumn("cost", phrases.estimated, right=True),
+    number("cost", phrases.estimated),
     ReportColumn("route", phrases.route, whole=5),
     ReportColumn("rule", lambda g: g.reason_id, narrowest=170),
     ReportColumn("later", phrases.later, narrowest=120, whole=15),
@@ -61,21 +47,19 @@ _GROUPS = (
 SLOW = (
     ReportColumn("range", phrases.slow_range),
     ReportColumn("line", phrases.source, narrowest=100),
-    ReportColumn("count", lambda s: integer(s.count), right=True),
-    ReportColumn("p95", lambda s: phrases.percentile(s.took, "p95"), right=True),
-    ReportColumn("max", lambda s: phrases.percentile(s.took, "max"), right=True, narrowest=90),
-    ReportColumn("max keys", lambda s: "" if s.max_keys is None else integer(s.max_keys), right=True),
-    ReportColumn("max size", lambda s: "" if s.max_bytes is None else long_bytes(s.max_bytes), right=True),
+    number("count", lambda s: integer(s.count)),
+    number("p95", lambda s: phrases.percentile(s.took, "p95")),
+    number("max", lambda s: phrases.percentile(s.took, "max"), narrowest=90),
+    number("max keys", lambda s: "" if s.max_keys is None else integer(s.max_keys)),
+    number("max size", lambda s: "" if s.max_bytes is None else long_bytes(s.max_bytes)),
     ReportColumn("probably", lambda s: "; ".join(s.probably), narrowest=80),
 )
 _VERSIONS = (
     ReportColumn("version", lambda v: v.version),
-    ReportColumn("LISTs from etcd", lambda v: _share(v.etcd, v), right=True),
-    ReportColumn("from the cache", lambda v: _share(v.cache, v), right=True),
-    ReportColumn("refused", lambda v: _share(v.refused, v) if v.refused else "", right=True),
-    ReportColumn(
-        "etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{long_bytes(v.etcd_bytes)}", right=True
-    ),
+    number("LISTs from etcd", lambda v: _share(v.etcd, v)),
+    number("from the cache", lambda v: _share(v.cache, v)),
+    number("refused", lambda v: _share(v.refused, v) if v.refused else ""),
+    number("etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{long_bytes(v.etcd_bytes)}"),
 )
 
 

@@ -31,41 +31,40 @@ from ktui.kube.versions import Behaviour, behaviour_of, parse_gates
 _READS = ("get", "list", "watch")
 
 
-class BudgetedLogs:
-    """Gives a judge the requests of logs. `requests` reads the records."""
+def _judged(
+    judge: BudgetJudge,
+    options: TallyOptions,
+    behaviour: Behaviour,
+    aggregated: AggregatedGroups,
+    *,
+    progress: bool,
+) -> RequestList:
+    """Return what reads the records of logs, and gives their requests to `judge`."""
 
-    def __init__(
-        self,
-        judge: BudgetJudge,
-        options: TallyOptions,
-        behaviour: Behaviour,
-        aggregated: AggregatedGroups,
-        *,
-        progress: bool,
-    ) -> None:
-        self.requests = RequestList(options, self._take)
-        self._judge = judge
-        self._aggregated = aggregated
+    @lru_cache(maxsize=4096)
+    def route_of(uri: str) -> str:
+        try:
+            request, state = assume_ready(uri, progress=progress)
+        except RequestError:
+            return ""
+        plan = predict(request, state, behaviour)
+        return plan.source.route if plan.error is None else "none"
 
-        @lru_cache(maxsize=4096)
-        def route(uri: str) -> str:
-            try:
-                request, state = assume_ready(uri, progress=progress)
-            except RequestError:
-                return ""
-            plan = predict(request, state, behaviour)
-            return plan.source.route if plan.error is None else "none"
+    def predicted(listed: ListedRequest, resource: str) -> str:
+        """Return the predicted route of a read; "" if it cannot be predicted."""
+        if listed.verb not in _READS:
+            return "etcd"
+        if requests.queryless or len(listed.path) > LONGEST_URI or aggregated.has(resource):
+            return ""
+        return route_of(canonical(listed.path))
 
-        self._route = route
-
-    def _take(self, listed: ListedRequest) -> None:
-        path, _ = split_url(listed.path)
-        resource = resource_of(path)
+    def take(listed: ListedRequest) -> None:
+        resource = resource_of(split_url(listed.path)[0])
         if not resource:
             return
-        route = listed.route or self._predicted(listed, resource)
+        route = listed.route or predicted(listed, resource)
         whole = listed.verb != "watch"  # of a WATCH the logs have no initial events
-        self._judge.add(
+        judge.add(
             JudgedRequest(
                 at=datetime.fromisoformat(listed.time).timestamp(), client=client_name(listed.user_agent),
                 verb=listed.verb, resource=resource, target=listed.path, route=route,
@@ -75,13 +74,8 @@ class BudgetedLogs:
             )
         )  # fmt: skip
 
-    def _predicted(self, listed: ListedRequest, resource: str) -> str:
-        """Return the predicted route of a read; "" if it cannot be predicted."""
-        if listed.verb not in _READS:
-            return "etcd"
-        if self.requests.queryless or len(listed.path) > LONGEST_URI or self._aggregated.has(resource):
-            return ""
-        return self._route(canonical(listed.path))
+    requests = RequestList(options, take)
+    return requests
 
 
 _OTHER_FORMS = (
@@ -106,13 +100,13 @@ def judge_logs(args: argparse.Namespace, options: TallyOptions) -> int:
     judge = BudgetJudge(check_options(args), drafting=bool(args.write_budget))
     version = args.kube_version or DEFAULT_VERSION
     behaviour = behaviour_of(version, parse_gates(args.feature_gates))
-    logs = BudgetedLogs(judge, options, behaviour, find_aggregated(args), progress=supports_progress(args))
-    with open_logs(args.files) as opened:
-        finished = list_with_bar(opened, logs.requests)
-    problems(logs.requests)
+    requests = _judged(judge, options, behaviour, find_aggregated(args), progress=supports_progress(args))
+    with open_logs(args.files) as logs:
+        finished = list_with_bar(logs, requests)
+    problems(requests)
     verdict = judge.verdict()
     source = args.files[0] if len(args.files) == 1 else many(len(args.files), "log")
-    report = BudgetReport(verdict, source, args.budget, notes=_notes(logs, verdict, version))
+    report = BudgetReport(verdict, source, args.budget, notes=_notes(requests, verdict, version))
     if args.markdown:
         emit(markdown_report(report).removesuffix("\n"))
     else:
@@ -120,17 +114,17 @@ def judge_logs(args: argparse.Namespace, options: TallyOptions) -> int:
     status = finish(report, args)
     if not finished:
         return INTERRUPTED
-    if logs.requests.unread or not verdict.requests:
+    if requests.unread or not verdict.requests:
         return fail(f"no request for a resource was found in {source}", FAILED)
     return status
 
 
-def _notes(logs: BudgetedLogs, verdict: BudgetVerdict, version: str) -> tuple[str, ...]:
+def _notes(requests: RequestList, verdict: BudgetVerdict, version: str) -> tuple[str, ...]:
     notes = []
     if verdict.predicted:
         of = f"{integer(verdict.predicted)} of {many(verdict.requests, 'request')}"
         notes.append(f"the route of {of} is predicted for Kubernetes {version} (--kube-version)")
-    if logs.requests.queryless:
+    if requests.queryless:
         notes.append("the log leaves out query strings: routes, pages and selectors are not known")
     lacking = {limit for entry in verdict.budgets for limit, _ in entry.unknown.items()}
     if RATE in lacking:

@@ -129,6 +129,15 @@ class Composition:
             self._controllers = make_controllers(app, owned=self._owned, root_ca=root_ca)
             for controller in self._controllers:
                 controller.start()
+        self._run_in_background(client, registry, browser)
+        connection = ServerConnection(self.url, self._config.token or "", tls.cert if tls else None)
+        name = "demo" if self._args.demo else ""
+        server = announce(connection, pid=os.getpid(), name=name, started=time.time())
+        write_kubeconfig(connection, server.kubeconfig)
+        if self._demo is not None:
+            self._demo.serve(self.url)
+
+    def _run_in_background(self, client: EtcdClient, registry: Registry, browser: EtcdBrowser) -> None:
         if self._args.log_file:
             self._keep_running("the log", partial(log_telemetry, self._bus))
         if self._config.tracing is not None:
@@ -142,12 +151,6 @@ class Composition:
         self._keep_running("the follower of compactions", compactions)
         self._keep_running("the status check", partial(poll_status, client.status))
         self._keep_running("the collector of garbage", tidy_when_quiet)
-        connection = ServerConnection(self.url, self._config.token or "", tls.cert if tls else None)
-        name = "demo" if self._args.demo else ""
-        server = announce(connection, pid=os.getpid(), name=name, started=time.time())
-        write_kubeconfig(connection, server.kubeconfig)
-        if self._demo is not None:
-            self._demo.serve(self.url)
 
     async def _bootstrap(self, client: EtcdClient, registry: Registry) -> None:
         """Create the default objects in an etcd that ktui started; only clients write to others."""

@@ -30,16 +30,32 @@ _USER = re.compile(r"[\w.+-]+@[\w.-]+|\bsystem:serviceaccount:[\w.:-]+")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|`([^`]*)`')
 _PATH = re.compile(r"(?<![\w.<])/[\w.@+~-]+(?:/[\w.@+~-]*)*")
 _SECRETS = re.compile(r'\b(secrets? )"([^"]+)"')
+_HARMLESS = words(
+    "limit resourceVersion resourceVersionMatch watch allowWatchBookmarks sendInitialEvents timeoutSeconds "
+    "timeout pretty dryRun fieldValidation propagationPolicy gracePeriodSeconds orphanDependents force "
+    "follow previous tailLines limitBytes timestamps includeObject reveal revision offset"
+)
+_HARMLESS_VALUE = re.compile(r"\d{0,20}|[A-Z]?[A-Za-z]{1,14}|(?:\d{1,6}[smh]){1,3}", re.ASCII)
+_KEYS = ("key", "prefix", "after")
+_NAMED = (*_KEYS, "labelSelector", "fieldSelector", "continue", "filter")
+_TERM = re.compile(r"(!?)\s*([^\s=!<>(),]+)\s*(==|=|!=|\s+(?:not)?in\s+|[<>])?\s*(\([^)]*\)|[^,]*)")
+_NAMING = words("metadata.name metadata.namespace spec.nodeName involvedObject.name involvedObject.namespace")
+_PLAIN_FIELDS = words("status.phase spec.restartPolicy type involvedObject.kind spec.unschedulable spec.type")
+_COMMON_LABELS = re.compile(
+    r"(app|tier|k8s-app|component|role|name|release|env|version|pod-template-hash|controller-revision-hash|"
+    r"([\w-]+\.)*(kubernetes\.io|k8s\.io|cilium\.io|helm\.sh)/[\w.-]+)",
+    re.ASCII,
+)
 
 
-class Text:
-    """Scrubs free text: first tokens, users, addresses and paths, then names that are replaced elsewhere."""
+class Scrubber:
+    """Replaces names and tokens in free text, in query strings, and in the selectors of WATCH events."""
 
     def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
-        self._names = names
-        self._keys = keys
+        self._names, self._keys = names, keys
 
     def scrub(self, text: str) -> str:
+        """Scrub free text: tokens, users, addresses and paths, then names that are replaced elsewhere."""
         if not text:
             return text
         text = _ADDRESS.sub("<address>", text)
@@ -60,32 +76,6 @@ class Text:
         sign, text = found[0][0], next(group for group in found.groups() if group is not None)
         kept = text.startswith("/") or text[:1] == "<"  # already replaced
         return f"{sign}{text if kept else self._names.name(text)}{sign}"
-
-
-_HARMLESS = words(
-    "limit resourceVersion resourceVersionMatch watch allowWatchBookmarks sendInitialEvents timeoutSeconds "
-    "timeout pretty dryRun fieldValidation propagationPolicy gracePeriodSeconds orphanDependents force "
-    "follow previous tailLines limitBytes timestamps includeObject reveal revision offset"
-)
-_HARMLESS_VALUE = re.compile(r"\d{0,20}|[A-Z]?[A-Za-z]{1,14}|(?:\d{1,6}[smh]){1,3}", re.ASCII)
-_KEYS = ("key", "prefix", "after")
-_NAMED = (*_KEYS, "labelSelector", "fieldSelector", "continue", "filter")
-_TERM = re.compile(r"(!?)\s*([^\s=!<>(),]+)\s*(==|=|!=|\s+(?:not)?in\s+|[<>])?\s*(\([^)]*\)|[^,]*)")
-_NAMING = words("metadata.name metadata.namespace spec.nodeName involvedObject.name involvedObject.namespace")
-_PLAIN_FIELDS = words("status.phase spec.restartPolicy type involvedObject.kind spec.unschedulable spec.type")
-_COMMON_LABELS = re.compile(
-    r"(app|tier|k8s-app|component|role|name|release|env|version|pod-template-hash|controller-revision-hash|"
-    r"([\w-]+\.)*(kubernetes\.io|k8s\.io|cilium\.io|helm\.sh)/[\w.-]+)",
-    re.ASCII,
-)
-
-
-class Queries:
-    """Replaces names and tokens in query strings, and names in the selectors of WATCH events."""
-
-    def __init__(self, names: Pseudonyms, keys: KeyPseudonyms) -> None:
-        self._names = names
-        self._keys = keys
 
     def query(self, query: str, resource: str) -> str:
         """Return a raw query without names; values of unknown parameters are hidden."""
@@ -162,13 +152,12 @@ class Sharer:
     def __init__(self, secret: bytes, *, hashing: bool) -> None:
         self.names = Pseudonyms(secret, hashing=hashing)
         self._keys = KeyPseudonyms(self.names)
-        self._queries = Queries(self.names, self._keys)
-        self._text = Text(self.names, self._keys)
+        self._texts = texts = Scrubber(self.names, self._keys)
         self._of_secrets: set[int] = set()  # ids of unfinished requests for Secrets
         self._by_resource: dict[Treatment, Callable[[Any, str], Any]] = {
             Treatment.NAME: lambda value, resource: self.names.name(value, secret=is_secret(resource)),
-            Treatment.QUERY: self._queries.query,
-            Treatment.SELECTOR: self._queries.selector,
+            Treatment.QUERY: texts.query,
+            Treatment.SELECTOR: texts.selector,
         }
         self._by_value: dict[Treatment, Callable[[Any], Any]] = {
             Treatment.NAMESPACE: self.names.name,
@@ -182,7 +171,7 @@ class Sharer:
             Treatment.PEER: self.names.peer,
             Treatment.ACCEPT: self.names.accept,
             Treatment.HOSTS: lambda value: [f"etcd-{number}" for number in range(1, len(value) + 1)],
-            Treatment.TEXT: self._text.scrub,
+            Treatment.TEXT: texts.scrub,
             Treatment.RUNNING: lambda value: [self._running(request) for request in value],
             Treatment.TEXTS: lambda value: [self._scrubbed(item) for item in value],
         }
@@ -223,7 +212,7 @@ class Sharer:
         return replace(request, user=user, path=path, namespace=namespace, level=level, schema=schema)
 
     def _scrubbed(self, item: Any) -> Any:
-        scrub = self._text.scrub
+        scrub = self._texts.scrub
         return replace(item, saw=scrub(item.saw)) if isinstance(item, RouteStep) else scrub(item)
 
 
