@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-import mcp_types as mcp
+import mcp_types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from ktui import __version__
-from ktui.cli.agents.answers import ToolProblem
-from ktui.cli.agents.tools import TOOLS, Agent, call
+from ktui.cli.agents.answers import Document, ToolProblem
 
 INSTRUCTIONS = (
     "Where Kubernetes reads are served from (the watch cache or etcd), why, and what they cost. All tools "
@@ -19,21 +19,27 @@ INSTRUCTIONS = (
 )
 
 
-async def serve(agent: Agent) -> None:
-    async def list_tools(_: Any, __: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
-        safe = mcp.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
-        tools = [
-            mcp.Tool(name=name, description=tool.about, input_schema=tool.schema(), annotations=safe)
-            for name, tool in TOOLS.items()
-        ]
-        return mcp.ListToolsResult(tools=tools)
+async def serve(
+    described: list[tuple[str, str, Document]], call: Callable[[str, object], Awaitable[str]]
+) -> None:
+    """Serve tools, each with its name, a description and the schema of its arguments; `call` runs one."""
 
-    async def call_tool(_: Any, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+    async def list_tools(_: Any, __: mcp_types.PaginatedRequestParams | None) -> mcp_types.ListToolsResult:
+        safe = mcp_types.ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True)
+        tools = [
+            mcp_types.Tool(name=name, description=about, input_schema=schema, annotations=safe)
+            for name, about, schema in described
+        ]
+        return mcp_types.ListToolsResult(tools=tools)
+
+    async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
         try:
-            text, failed = await call(params.name, params.arguments, agent), False
+            text, failed = await call(params.name, params.arguments), False
         except ToolProblem as problem:
             text, failed = str(problem), True
-        return mcp.CallToolResult(content=[mcp.TextContent(type="text", text=text)], is_error=failed)
+        return mcp_types.CallToolResult(
+            content=[mcp_types.TextContent(type="text", text=text)], is_error=failed
+        )
 
     server: Server[Any] = Server(
         "ktui", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools,

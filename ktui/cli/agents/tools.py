@@ -97,7 +97,9 @@ def run(args: argparse.Namespace) -> int:
             raise
         return fail(f"`ktui mcp` needs the MCP SDK: {install_command('mcp')}", USAGE)
     logs = tuple(Path(path).resolve() for path in args.logs)
-    asyncio.run(serve(Agent(args.kubeconfig, args.context, logs, Masks(allow=args.allow_names))))
+    agent = Agent(args.kubeconfig, args.context, logs, Masks(allow=args.allow_names))
+    described = [(name, tool.about, tool.schema()) for name, tool in TOOLS.items()]
+    asyncio.run(serve(described, lambda name, arguments: call(name, arguments, agent)))
     return OK
 
 
