@@ -184,7 +184,6 @@ def _add_sources(
     source: TelemetrySource, args: argparse.Namespace, kube_context: str, receiver: OtlpReceiver | None = None
 ) -> TelemetrySource:
     """Merge `source` with the metrics of a kubeconfig's server, traces and an audit log, if given."""
-
     sides: list[SideSource] = []
     if kube_context and (args.etcd or args.snapshot or args.attach):
         sides.append(SideSource("metrics", lambda: feed_events(_cluster(args, kube_context))))
@@ -214,7 +213,6 @@ async def _drive(app: KtuiApp, args: argparse.Namespace) -> int:
 
 def server_child(args: argparse.Namespace, *words: str) -> ServerChild:
     """Return the dashboard's own server, not started yet; `words` are more options for `ktui serve`."""
-
     demo = [] if args.etcd or args.snapshot else ["--demo"]
     return ServerChild([*passed_on(args), *demo, *words], secrets_environment(args))
 
@@ -243,7 +241,6 @@ def check_source(args: argparse.Namespace) -> None:
 
 def _recording(name: str) -> Path:
     """Return what to replay. Raises RecordingError if it is missing or its first line is no event."""
-
     if not Path(name).exists():
         raise RecordingError(f"there is no recording {name}; `ktui --record FILE` writes one")
     _first_event(name)

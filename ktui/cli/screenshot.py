@@ -95,7 +95,6 @@ class _Quiet:
 
 async def _press(pilot: Pilot[int], keys: str) -> None:
     """Press each key and wait for the work that it starts, such as a request to the server."""
-
     for key in filter(None, keys.split(",")):
         await pilot.press(key)
         with contextlib.suppress(TimeoutError):  # work that does not end: draw the current state

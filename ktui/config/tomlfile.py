@@ -27,12 +27,15 @@ class TomlFile(Struct, frozen=True, dict=True):
     def _lines(self) -> dict[tuple[str, ...], int]:
         return dict(reversed([*statements(self.text)]))  # the first line of each key remains
 
+    def line(self, *keys: str) -> int:
+        """Return the line on which a key is set, or its table begins; 0 if unknown."""
+        lengths = range(len(keys), 0, -1)
+        return next((self._lines[keys[:length]] for length in lengths if keys[:length] in self._lines), 0)
+
     def where(self, *keys: str) -> str:
-        """Return file and line of a key or else of its table: `/home/me/.config/ktui/config.toml:12`."""
-        for length in range(len(keys), 0, -1):
-            if line := self._lines.get(keys[:length]):
-                return f"{self.path}:{line}"
-        return str(self.path)
+        """Return file and line of a key: `/home/me/.config/ktui/config.toml:12`."""
+        line = self.line(*keys)
+        return f"{self.path}:{line}" if line else str(self.path)
 
 
 def read_toml(path: Path) -> TomlFile:

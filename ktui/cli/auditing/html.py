@@ -73,34 +73,29 @@ def _bar(parts: Iterable[tuple[str, float]], total: float) -> str:
     return f"<div class=bar>{''.join(spans)}</div>"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield "<table><tr>" + "".join(f"<th>{name}</th>" for name in header) + "</tr>"
-    yield from ("<tr>" + "".join(row) + "</tr>" for row in rows)
+def _table(header: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """`header`: titles separated by bars, each with the class of its cells after a colon, if any."""
+    columns = [title.partition(":") for title in header.split("|")]
+    yield "<table><tr>" + "".join(f"<th>{title}</th>" for title, _, _ in columns) + "</tr>"
+    starts = [f"<td class={kind}>" if kind else "<td>" for _, _, kind in columns]
+    for row in rows:
+        yield (
+            "<tr>" + "".join(f"{start}{cell}</td>" for start, cell in zip(starts, row, strict=True)) + "</tr>"
+        )
     yield "</table>"
 
 
-def _cell(content: str, kind: str = "") -> str:
-    return f"<td class={kind}>{content}</td>" if kind else f"<td>{content}</td>"
-
-
 def _versions(report: Report) -> Iterator[str]:
-    rows = [row for row in (*report.earlier, *report.versions) if row.cache + row.etcd + row.refused]
-    if not rows:
-        return
-    yield "<h2>Where your LISTs are served from, by Kubernetes version</h2>"
-    yield from _table(
-        ("version", "etcd and cache", "from etcd", "read from etcd"),
-        (
-            (
-                _cell(f"<b>{row.version}</b>" if row.version == report.kube_version else row.version),
-                _cell(_bar((("etcd", row.etcd), ("cache", row.cache), ("none", row.refused)), total)),
-                _cell(percent(row.etcd / total), "n"),
-                _cell("" if row.etcd_bytes is None else f"~{long_bytes(row.etcd_bytes)}", "n"),
-            )
-            for row in rows
-            if (total := row.cache + row.etcd + row.refused)
-        ),
-    )
+    rows = []
+    for version in (*report.earlier, *report.versions):
+        if total := version.cache + version.etcd + version.refused:
+            name = f"<b>{version.version}</b>" if version.version == report.kube_version else version.version
+            parts = (("etcd", version.etcd), ("cache", version.cache), ("none", version.refused))
+            read = "" if version.etcd_bytes is None else f"~{long_bytes(version.etcd_bytes)}"
+            rows.append((name, _bar(parts, total), percent(version.etcd / total), read))
+    if rows:
+        yield "<h2>Where your LISTs are served from, by Kubernetes version</h2>"
+        yield from _table("version|etcd and cache|from etcd:n|read from etcd:n", rows)
 
 
 def _groups(report: Report) -> Iterator[str]:
@@ -108,7 +103,7 @@ def _groups(report: Report) -> Iterator[str]:
         return
     yield f"<h2>Most expensive groups under {report.kube_version}, by {report.ranked_by}</h2>"
     most = max(map(_weight, report.groups)) or 1.0
-    header = ("#", "request", "client", "count", "rate", "p99", "latency", "cost", "route")
+    header = "#:n|request|client|count:n|rate:n|p99:n|latency|cost|route:faint"
     yield from _table(header, (_group(group, most) for group in report.groups))
 
 
@@ -119,11 +114,10 @@ def _group(g: GroupReport, most: float) -> list[str]:
     cost = phrases.estimated(g) or (long_milliseconds(took.total) if took else "")
     route = f'<span class=route style="background:{colour}">{_text(phrases.route(g))}</span>'
     named = f"{_text(phrases.what(g))}<br><code>{_text(phrases.how(g))}</code>"
+    bar = _bar((("etcd" if g.route == "etcd" else "cache", _weight(g)),), most)
     return [
-        _cell(str(g.rank), "n"), _cell(named), _cell(_text(phrases.who(g))), _cell(integer(g.count), "n"),
-        _cell(phrases.rate(g), "n"), _cell(phrases.percentile(took, "p99"), "n"), _cell(_histogram(took)),
-        _cell(cost + _bar((("etcd" if g.route == "etcd" else "cache", _weight(g)),), most)),
-        _cell(f"{route}{later}", "faint"),
+        str(g.rank), named, _text(phrases.who(g)), integer(g.count), phrases.rate(g),
+        phrases.percentile(took, "p99"), _histogram(took), f"{cost}{bar}", f"{route}{later}",
     ]  # fmt: skip
 
 
@@ -154,16 +148,13 @@ def _observed(report: Report) -> Iterator[str]:
     form = '<span class=route style="background:{}">{}</span> '
     legend = "".join(form.format(_COLOURS[name], label) for name, label in _LEGEND.items())
     yield f"<p>{legend}</p>{_bar(_parts(report.observed), report.observed.total)}"
-    rows = [
-        [
-            _cell(f"#{group.rank} {_text(phrases.what(group))}<br>{_text(phrases.who(group))}"),
-            _cell(integer(seen.slow), "n"), _cell(_bar(_parts(seen), seen.total)),
-            _cell(_text(phrases.seen(seen))), _cell(_text(seen.cause), "faint"),
-        ]
-        for group in report.groups
-        if (seen := group.observed) is not None
-    ]  # fmt: skip
-    yield from _table(("group", "slow", "time", "served from", "likely cause of a difference"), rows)
+    rows = []
+    for group in report.groups:
+        if (seen := group.observed) is not None:
+            named = f"#{group.rank} {_text(phrases.what(group))}<br>{_text(phrases.who(group))}"
+            texts = _text(phrases.seen(seen)), _text(seen.cause)
+            rows.append((named, integer(seen.slow), _bar(_parts(seen), seen.total), *texts))
+    yield from _table("group|slow:n|time|served from|likely cause of a difference:faint", rows)
 
 
 def _parts(seen: Observed) -> list[tuple[str, float]]:
@@ -174,28 +165,21 @@ def _parts(seen: Observed) -> list[tuple[str, float]]:
 
 
 def _advice(groups: Sequence[GroupReport]) -> Iterator[str]:
-    advised = [(group, cheaper) for group in groups for cheaper in group.cheaper]
-    if advised:
+    rows = []
+    for group in groups:
+        for cheaper in group.cheaper:
+            better = f"<code>{_text(cheaper.path)}</code><br>{_text(cheaper.why)}"
+            rows.append((f"#{group.rank} <code>{_text(group.example)}</code>", better, _text(cheaper.route)))
+    if rows:
         yield "<h2>Write instead</h2>"
-        rows = (
-            [
-                _cell(f"#{group.rank} <code>{_text(group.example)}</code>"),
-                _cell(f"<code>{_text(cheaper.path)}</code><br>{_text(cheaper.why)}"),
-                _cell(_text(cheaper.route)),
-            ]
-            for group, cheaper in advised
-        )
-        yield from _table(("request", "cheaper variant", "route"), rows)
+        yield from _table("request|cheaper variant|route", rows)
 
 
 def _slow(report: Report) -> Iterator[str]:
     if report.etcd:
         yield "<h2>Slow in etcd</h2>"
-        rows = (
-            [
-                _cell(_text(phrases.slow_range(slow))), _cell(integer(slow.count), "n"),
-                _cell(phrases.percentile(slow.took, "p95"), "n"), _cell(_text("; ".join(slow.probably))),
-            ]
-            for slow in report.etcd
-        )  # fmt: skip
-        yield from _table(("range", "count", "p95", "probably"), rows)
+        rows = []
+        for slow in report.etcd:
+            p95, probably = phrases.percentile(slow.took, "p95"), _text("; ".join(slow.probably))
+            rows.append((_text(phrases.slow_range(slow)), integer(slow.count), p95, probably))
+        yield from _table("range|count:n|p95:n|probably", rows)

@@ -45,7 +45,6 @@ class TracingConfig(NamedTuple):
 
 def read_tracing_config(path: Path) -> TracingConfig:
     """Parse the TracingConfiguration of `--tracing-config-file`, kube-apiserver's own. Raises ValueError."""
-
     try:
         document = yaml.safe_load(path.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
