@@ -46,12 +46,12 @@ async def send_object(
     if meter.large or obj.size >= renderer.large_bytes:
         meter.large = True
         meter.look()
-        document = await compute_large(_rendered, renderer, obj, form)
+        document = await compute_large(lambda: finished(renderer.whole(obj), form))
     else:
-        document = _rendered(renderer, obj, form)
+        document = finished(renderer.whole(obj), form)
     meter.add_phase("encode", (perf_counter() - began) * 1000.0)
     if call.objects is not None:
-        own = _renderer(server, call, resource, as_json(form))
+        own = _renderer(server, call, resource, replace(form, media_type=JSON, pretty=False))
         call.objects.answered(await compute(own.whole, obj))
     await send_document(call, document, form, status)
 
@@ -66,7 +66,7 @@ async def send_tree(
     renderer = _renderer(server, call, resource, form)
     document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
     if call.objects is not None:
-        own = _renderer(server, call, resource, as_json(form))
+        own = _renderer(server, call, resource, replace(form, media_type=JSON, pretty=False))
         call.objects.answered(await compute(lambda: own.of_document(to_json(obj))))
     await send_document(call, document, form, status)
 
@@ -101,18 +101,9 @@ async def send_document(call: Call, document: bytes, form: Form, status: int = 2
     call.meter.add_phase("send", (perf_counter() - began) * 1000.0)
 
 
-def _rendered(renderer: ObjectForm, obj: StoredObject, form: Form) -> bytes:
-    return finished(renderer.whole(obj), form)
-
-
 def _renderer(server: Server, call: Call, resource: Resource, form: Form) -> ObjectForm:
     include = call.request.parameter("includeObject") if form.target == "Table" else ""
     return object_form(form, resource, server.services.codec, include=include, of_list=False)
-
-
-def as_json(form: Form) -> Form:
-    """Return the same form as JSON on one line."""
-    return replace(form, media_type=JSON, pretty=False)
 
 
 def finished(document: bytes, form: Form) -> bytes:

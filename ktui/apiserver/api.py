@@ -266,13 +266,9 @@ def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: Pr
     except StatusError:
         return max_seats(behaviour, cap)
     objects, average_bytes = server.cacher(resource).size()
+    single, progress = _selects_a_name(options, resource), settings.progress
     work = work_of(
-        behaviour,
-        options,
-        single=_selects_a_name(options, resource),
-        progress=settings.progress,
-        objects=objects,
-        average_bytes=average_bytes,
+        behaviour, options, single=single, progress=progress, objects=objects, average_bytes=average_bytes
     )
     if verb == "LIST":
         return list_seats(behaviour, work, cap)

@@ -36,9 +36,8 @@ def may_not(who: Requester, attributes: RequestAttributes, reason: str = "") -> 
     user = f"User {quote(who.user)} cannot {attributes.verb}"
     if attributes.path:
         return StatusError(403, "Forbidden", f"forbidden: {user} path {quote(attributes.path)}{because}", {})
-    where = (
-        f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
-    )
+    namespace = attributes.namespace
+    where = f"in the namespace {quote(namespace)}" if namespace else "at the cluster scope"
     what = f"{attributes.resource}.{attributes.group}" if attributes.group else attributes.resource
     named = f"{what} {quote(attributes.name)}" if attributes.name else what
     message = (

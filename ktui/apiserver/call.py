@@ -171,10 +171,6 @@ class Call:
     # The handler.
 
     @property
-    def id(self) -> int:
-        return self.meter.request_id
-
-    @property
     def resource_id(self) -> str:
         return self.resource.id if self.resource is not None else ""
 
@@ -197,7 +193,7 @@ class Call:
         controlled = self.behaviour.enabled("APIPriorityAndFairness")
         self._publish(
             RequestStarted(
-                id=self.id,
+                id=self.meter.request_id,
                 verb=self.verb,
                 path=shortened(self.request.path),
                 query=shortened(self.request.query),
@@ -231,7 +227,7 @@ class Call:
             return
         self._publish(
             RequestRouted(
-                id=self.id,
+                id=self.meter.request_id,
                 route=plan.source.value,
                 reason_id=self.reason_id,
                 reason=self.reason,
@@ -303,7 +299,7 @@ class Call:
         self.bus.publish(
             RequestFinished(
                 *figures(meter),
-                id=self.id,
+                id=meter.request_id,
                 status=self.response.status,
                 route=self.route or NONE,
                 reason_id=self.reason_id,

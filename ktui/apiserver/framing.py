@@ -65,18 +65,18 @@ def indented(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Fram
     Items are indented one by one: to indent a whole List at once would block the event loop for seconds.
     """
     head, _, tail = msgspec.json.format(head + _MARK + tail, indent=2).partition(_ITEM_BEGINS + _MARK)
-    return head, (_indented_item(b"".join(item)) if item else item for item in items), tail.rstrip()
+
+    def indent(item: bytes) -> Sequence[Piece]:
+        # JSON strings have no raw line breaks.
+        return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
+
+    return head, (indent(b"".join(item)) if item else item for item in items), tail.rstrip()
 
 
 def in_yaml(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Framed:
     """Return a List as YAML, also converted item by item; needs at least one item."""
     head, _, tail = yaml_of(head + _MARK + tail).partition(yaml_of(b"[%b]" % _MARK))
     return head, ((yaml_of(b"[%b]" % b"".join(item)),) if item else item for item in items), tail
-
-
-def _indented_item(item: bytes) -> Sequence[Piece]:
-    # JSON strings have no raw line breaks.
-    return _ITEM_BEGINS, msgspec.json.format(item, indent=2).replace(b"\n", _ITEM_BEGINS)
 
 
 LARGE_FOLLOWS: Sequence[Piece] = ()

@@ -99,7 +99,13 @@ class LargeRequest:
         """Wait for a place; raise StatusError 429."""
         task = asyncio.current_task()
         assert task is not None
-        leaving = asyncio.ensure_future(self._cancel_when_gone(task, disconnection))
+
+        async def cancel_when_gone() -> None:
+            await disconnection()
+            self.gone = True
+            task.cancel()
+
+        leaving = asyncio.ensure_future(cancel_when_gone())
         try:
             await self._places.enter(self._user)
         except BaseException:
@@ -114,13 +120,6 @@ class LargeRequest:
             self._leaving.cancel()
             self._leaving = None  # its CancelledError has this request: no cycle is left
             self._places.leave(self._user)
-
-    async def _cancel_when_gone(
-        self, task: asyncio.Task[object], disconnection: Callable[[], asyncio.Task[None]]
-    ) -> None:
-        await disconnection()
-        self.gone = True
-        task.cancel()
 
 
 _FREEING: set[asyncio.Task[None]] = set()

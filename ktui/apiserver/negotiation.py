@@ -6,6 +6,7 @@ then the API machinery evaluates parameters.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -84,17 +85,12 @@ def _parse_clause(part: str) -> Clause | None:
         name, given, value = item.partition("=")
         name, value = name.strip(), value.strip()
         if given and name == "q":
-            quality = _quality(value)
+            quality = 0.0
+            with suppress(ValueError):
+                quality = float(value)
         elif given:
             parameters[name] = value
     return Clause(type_, subtype, quality, parameters)
-
-
-def _quality(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
 
 
 JSON = "application/json"

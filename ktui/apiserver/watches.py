@@ -38,13 +38,6 @@ class OpenWatch:
         self.reported: WatcherState | None = None
         self.over = False  # its end has been published
 
-    def sent_initially(self, events: int, size: int, ms: float) -> None:
-        """Record what was sent before the stream was live, the last of it `ms` after the request arrived."""
-        meter = self.meter
-        meter.initial += events
-        meter.initial_bytes += size
-        meter.initial_ms = ms
-
     def state(self) -> WatcherState:
         stream, meter = self.answer.stream, self.meter
         return WatcherState(

@@ -39,21 +39,15 @@ class Grant(NamedTuple):
     problem: str = ""
 
 
-class RoleRules:
+class RoleRules(dict[Key, RuleIndex]):
     """The rules of the roles of a collection."""
-
-    def __init__(self) -> None:
-        self._kept: dict[Key, RuleIndex] = {}
-
-    def get(self, key: Key) -> RuleIndex | None:
-        return self._kept.get(key)
 
     async def change(self, changes: Mapping[Key, RuleIndex | None]) -> None:
         """Keep new and changed roles, drop those that are None."""
         for key, role in changes.items():
-            self._kept.pop(key, None)
+            self.pop(key, None)
             if role is not None:
-                self._kept[key] = role
+                self[key] = role
 
 
 class Bindings:
@@ -123,12 +117,11 @@ class Roles:
         self.synced = asyncio.Event()
 
     def start(self) -> None:
-        for name in self._roles:
-            self._tasks.append(
-                self._follow(name, self._roles, RoleRules, lambda role: RuleIndex(rules_of(role)))
-            )
-        for name in self._bindings:
-            self._tasks.append(self._follow(name, self._bindings, Bindings, binding_of))
+        def index(role: Obj) -> RuleIndex:
+            return RuleIndex(rules_of(role))
+
+        self._tasks += [self._follow(name, self._roles, RoleRules, index) for name in self._roles]
+        self._tasks += [self._follow(name, self._bindings, Bindings, binding_of) for name in self._bindings]
 
     async def stop(self) -> None:
         await stop(*self._tasks)
@@ -185,12 +178,10 @@ def _key(obj: StoredObject) -> Key:
 
 async def understood(obj: StoredObject, read: Callable[[Any], Any]) -> Any:
     """Return what `read` makes of the object, None if it cannot be understood."""
-
-    def understand() -> Any:
-        return read(json.loads(obj.full_json()))
-
     try:
-        return await compute_large(understand) if obj.size >= LARGE_BYTES else understand()
+        if obj.size >= LARGE_BYTES:
+            return await compute_large(lambda: read(json.loads(obj.full_json())))
+        return read(json.loads(obj.full_json()))
     except ValueError as error:
         log.warning("%s/%s cannot be understood: %s", obj.namespace, obj.name, error)
         return None
@@ -201,14 +192,8 @@ async def create_default_roles(registry: Registry) -> None:
 
     (Upstream adds missing rules to roles annotated with autoupdate; here they keep their changes.)
     """
-    defaults: dict[str, list[Obj]] = json.loads(
-        (Path(__file__).parent / "data" / "default_roles.json").read_text()
-    )
-
-    def whole(name: str, obj: Obj) -> Obj:
-        resource = builtin(GROUP, name)
-        return {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
-
-    await create_missing(
-        registry, (whole(name, obj) for name, objects in defaults.items() for obj in objects)
-    )
+    text = (Path(__file__).parent / "data" / "default_roles.json").read_text()
+    defaults: dict[str, list[Obj]] = json.loads(text)
+    found = ((builtin(GROUP, name), obj) for name, objects in defaults.items() for obj in objects)
+    whole = ({"apiVersion": resource.api_version, "kind": resource.kind, **obj} for resource, obj in found)
+    await create_missing(registry, whole)

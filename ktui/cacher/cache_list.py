@@ -35,14 +35,6 @@ class CandidateObjects(Struct, frozen=True):
     last_key: str
 
 
-async def prepare(cache: WatchCache, selection: SelectionPredicate) -> None:
-    """Build the indexes that `_candidates` will use."""
-    for label, _ in _label_values(selection):
-        await cache.labels.prepare(label, cache.store.all)
-    for name, _ in _field_values(selection):
-        await cache.fields.prepare(name, cache.store.all)
-
-
 def _hits(cache: WatchCache, selection: SelectionPredicate) -> Iterator[Mapping[str, StoredObject]]:
     for label, values in _label_values(selection):
         parts = [cache.labels.lookup(label, value, cache.store.all) for value in values]
@@ -121,10 +113,13 @@ async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
 
     Raises SnapshotGone if there is no snapshot for `query.exact`.
     """
-    if query.exact is None and not query.scope.single:
-        await prepare(cache, query.selection)
     if query.exact is not None:
         await cache.snapshots.prepare(query.exact)
+    elif not query.scope.single:  # the indexes that `_candidates` will use
+        for label, _ in _label_values(query.selection):
+            await cache.labels.prepare(label, cache.store.all)
+        for name, _ in _field_values(query.selection):
+            await cache.fields.prepare(name, cache.store.all)
     # No await until the references are taken: they must be from the same moment as the resourceVersion.
     rv = cache.rv if query.exact is None else query.exact
     found = _found(cache, query)
@@ -192,19 +187,15 @@ def _looked_at(cache: WatchCache, found: CandidateObjects, selected: _Selected) 
     if selected.full and not selected.evaluated:
         page = selected.objects
         return sum(obj.size for obj in page) + REFERENCE_BYTES * (found.fetched - len(page))
-    stored = _stored_bytes(cache, found)
+    store, stored = cache.store, 0
+    if found.fetched == len(found.objects) < len(store):
+        stored = sum(obj.size for obj in found.objects)
+    elif len(store):  # objects that an index skipped have the average size
+        stored = round(store.bytes * found.fetched / len(store))
     if not selected.full:
         return stored
     share = selected.evaluated / len(found.objects)
     return round(stored * share + REFERENCE_BYTES * found.fetched * (1 - share))
-
-
-def _stored_bytes(cache: WatchCache, found: CandidateObjects) -> int:
-    """Return the stored bytes of the examined objects; those that an index skipped have the average size."""
-    store = cache.store
-    if found.fetched == len(found.objects) < len(store):
-        return sum(obj.size for obj in found.objects)
-    return round(store.bytes * found.fetched / len(store)) if len(store) else 0
 
 
 async def _select(objects: list[StoredObject], query: CacheQuery) -> _Selected:

@@ -51,7 +51,7 @@ class CacheWatch:
         bookmark: MakeBookmark | None = None,
         end_bookmark: bool = False,
         timeout: float | None = None,
-        closed: Callable[[], None] = lambda: None,
+        closed: Callable[[], None] = do_nothing,
     ) -> None:
         self.delivered = 0
         self.on_live = do_nothing  # called once the initial events are out

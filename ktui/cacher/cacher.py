@@ -61,8 +61,7 @@ class ObjectCount:
         return self._value
 
     async def close(self) -> None:
-        if self._task is not None:
-            await stop(self._task)
+        await stop(self._task)
 
     async def _count(self) -> None:
         try:

@@ -106,10 +106,8 @@ class Registry:
 
     def stale(self) -> dict[str, float]:
         """Return the caches that serve reads but no longer follow etcd, and for how many seconds."""
-        seconds = {
-            cacher.resource.id: cacher.cache.stale_seconds for cacher in self if cacher.cache is not None
-        }
-        return {resource: silent for resource, silent in seconds.items() if silent}
+        cached = ((cacher.resource.id, cacher.cache) for cacher in self if cacher.cache is not None)
+        return {resource: silent for resource, cache in cached if (silent := cache.stale_seconds)}
 
     def states(self) -> list[CacheStatus]:
         """Return the state of every cache, as telemetry publishes it."""
@@ -123,24 +121,12 @@ class Registry:
 
     def _make(self, resource: Resource) -> Cacher:
         store = self._make_store(resource)
-        if not has_watch_cache(resource):
-            return Cacher(store, self.settings, None, self.supervisor)
-        cache = ResourceCache(
-            store,
-            self.settings,
-            self._bus,
-            self.supervisor,
-            self._requester,
-            self._staleness,
-            self._gate,
-            self._kept,
-        )
+        cache = None
+        # The watch-cache size of events is 0 in kube-apiserver.
+        if (resource.group, resource.resource) not in (("", "events"), ("events.k8s.io", "events")):
+            shared = self._requester, self._staleness, self._gate, self._kept
+            cache = ResourceCache(store, self.settings, self._bus, self.supervisor, *shared)
         return Cacher(store, self.settings, cache, self.supervisor)
-
-
-def has_watch_cache(resource: Resource) -> bool:
-    """Return True for every resource except events, whose watch-cache size is 0 in kube-apiserver."""
-    return (resource.group, resource.resource) not in {("", "events"), ("events.k8s.io", "events")}
 
 
 log = logging.getLogger(__name__)

@@ -63,21 +63,21 @@ class FirstDifference:
                 return
             cached = self._cached[self._at] if self._at < len(self._cached) else None
             if cached is None or obj.key < cached.key:
-                self.text = f"{_name(obj)} is missing in the cache (RV {obj.rv} in etcd)"
+                self.text = f"{name_of(obj)} is missing in the cache (RV {obj.rv} in etcd)"
             elif obj.key > cached.key:
-                self.text = f"{_name(cached)} is in the cache (RV {cached.rv}) and not in etcd"
+                self.text = f"{name_of(cached)} is in the cache (RV {cached.rv}) and not in etcd"
             elif obj.rv != cached.rv:
-                self.text = f"{_name(obj)} has RV {cached.rv} in the cache and {obj.rv} in etcd"
+                self.text = f"{name_of(obj)} has RV {cached.rv} in the cache and {obj.rv} in etcd"
             self._at += 1
 
     def end(self) -> None:
         """Record that etcd has no more objects."""
         if not self.text and self._at < len(self._cached):
             extra = self._cached[self._at]
-            self.text = f"{_name(extra)} is in the cache (RV {extra.rv}) and not in etcd"
+            self.text = f"{name_of(extra)} is in the cache (RV {extra.rv}) and not in etcd"
 
 
-def _name(obj: StoredObject) -> str:
+def name_of(obj: StoredObject) -> str:
     return f"{obj.namespace}/{obj.name}" if obj.namespace else obj.name
 
 
@@ -182,9 +182,8 @@ class ConsistencyChecker:
         name, started, outcome, detail = self._store.resource.id, time.perf_counter(), ERROR, ""
         with metered(Meter()) as meter:
             try:
-                result = await check(
-                    self._store, self._cache, stream=self._settings.behaviour.enabled("EtcdRangeStream")
-                )
+                stream = self._settings.behaviour.enabled("EtcdRangeStream")
+                result = await check(self._store, self._cache, stream=stream)
                 outcome = SUCCESS if result.consistent else FAILURE
                 detail = result.difference
             except EtcdError as error:

@@ -11,7 +11,6 @@ from itertools import chain
 from ktui.cacher.publishing import Sampler
 from ktui.cacher.watch_events import CacheEvent
 from ktui.cacher.watchers import Waker, Watcher
-from ktui.storage.objects import SelectionPredicate
 
 REFILL_PER_SECOND = 0.05
 MAXIMUM = 0.1
@@ -73,7 +72,9 @@ class Watchers:
         return watcher in self._places
 
     def add(self, watcher: Watcher) -> None:
-        place = self._place(watcher.selection)
+        selection = watcher.selection
+        value = selection.fields.requires(self.trigger) if self.trigger else None
+        place = (selection.namespace or "", selection.name or "") if value is None else value
         self._groups.setdefault(place, {})[watcher] = None
         self._places[watcher] = place
         watcher.waker = self.waker
@@ -91,17 +92,12 @@ class Watchers:
         places: dict[Scope | str, None] = {}
         for event in transaction:
             obj = event.object
-            places |= dict.fromkeys(
-                ((obj.namespace, obj.name), (obj.namespace, ""), ("", obj.name), ("", ""))
-            )
+            namespace, name = obj.namespace, obj.name
+            places |= dict.fromkeys(((namespace, name), (namespace, ""), ("", name), ("", "")))
             if self.trigger:
                 objects = (obj,) if event.previous is None else (obj, event.previous)
                 places |= dict.fromkeys(each.fields.get(self.trigger, "") for each in objects)
         return chain.from_iterable(self._groups.get(place, ()) for place in places)
-
-    def _place(self, selection: SelectionPredicate) -> Scope | str:
-        value = selection.fields.requires(self.trigger) if self.trigger else None
-        return (selection.namespace or "", selection.name or "") if value is None else value
 
 
 class Dispatcher:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ktui.cacher.cache_list import CachePage, CacheQuery, list_from_cache
+from ktui.cacher.cache_list import CacheQuery, list_from_cache
 from ktui.cacher.cacher_requests import FELL_BACK, ListAnswer, ListRequest
 from ktui.cacher.errors import NotFresh, SnapshotGone
 from ktui.cacher.resource_cache import ResourceCache
@@ -18,7 +18,8 @@ from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parame
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
-from ktui.storage.store import Store, StoreListRequest
+from ktui.storage.lister import StoreListRequest
+from ktui.storage.store import Store
 from ktui.telemetry.meter import current_meter
 
 
@@ -49,9 +50,19 @@ class ListHandler:
 
     async def list(self, request: ListRequest, state: CacheState) -> ListAnswer:
         """Return the answer; raise StatusError, also for etcd's errors if etcd is read."""
-        token, scope = read_token(request.options.continue_), self._scope(request)
-        parameters = list_parameters(request.options, scope, token)
-        plan = decide_list(parameters, state, self._settings.behaviour)
+        behaviour, selection = self._settings.behaviour, request.selection
+        token = read_token(request.options.continue_)
+        scope = scope_of(
+            request.namespace,
+            request.name,
+            selection.labels,
+            selection.fields,
+            behaviour,
+            namespaced=self._store.resource.namespaced,
+            continued=bool(request.options.continue_),
+            sharded=selection.shards is not None,
+        )
+        plan = decide_list(list_parameters(request.options, scope, token), state, behaviour)
         route: str = plan.source._value_
         current_meter().planned(plan, route)
         if plan.error is not None:
@@ -76,7 +87,11 @@ class ListHandler:
             if plan.fallback is Fallback.ETCD_IF_LATE:
                 return await self._fall_back(read)
             raise late.as_status(reject=plan.fallback is Fallback.REJECT_IF_LATE) from None
-        continue_ = self._continue(page, read.scope)
+        continue_ = ""
+        if page.last_key:
+            # The cache's prefix has no trailing slash, so the starts in its tokens have a leading slash.
+            start = page.last_key[len(self._store.prefix + read.scope.prefix) - 1 :]
+            continue_ = continuetoken.encode(page.rv, f"{start}\0")
         return ListAnswer(page.objects, page.rv, continue_, page.remaining, plan, plan.source._value_)
 
     async def _fall_back(self, read: _Read) -> ListAnswer:
@@ -123,23 +138,4 @@ class ListHandler:
             limit=plan.limit if plan.limit_honoured else 0,
             pods=self._store.resource.id == "pods",
             minor=self._settings.behaviour.minor,
-        )
-
-    def _continue(self, page: CachePage, scope: RequestScope) -> str:
-        if not page.last_key:
-            return ""
-        # The cache's prefix has no trailing slash, so the starts in its tokens have a leading slash.
-        start = page.last_key[len(self._store.prefix + scope.prefix) - 1 :]
-        return continuetoken.encode(page.rv, f"{start}\0")
-
-    def _scope(self, request: ListRequest) -> RequestScope:
-        return scope_of(
-            request.namespace,
-            request.name,
-            request.selection.labels,
-            request.selection.fields,
-            self._settings.behaviour,
-            namespaced=self._store.resource.namespaced,
-            continued=bool(request.options.continue_),
-            sharded=request.selection.shards is not None,
         )

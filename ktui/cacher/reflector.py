@@ -179,13 +179,10 @@ class Reflector:
         except EtcdError as error:
             log.debug("progress request for %s: %s", self._store.resource.id, error)
 
-    def _turn(self) -> contextlib.AbstractAsyncContextManager[object]:
-        """The gate; none for a small cache that is filled again: those before it may wait for etcd."""
-        small = self.readiness is Readiness.REINITIALIZING and len(self._cache.store) <= FEW_OBJECTS
-        return contextlib.nullcontext() if small else self._gate
-
     async def _fill(self) -> None:
-        async with self._turn():
+        # A small cache that is filled again does not wait for the gate: those before it may wait for etcd.
+        small = self.readiness is Readiness.REINITIALIZING and len(self._cache.store) <= FEW_OBJECTS
+        async with contextlib.nullcontext() if small else self._gate:
             objects: list[StoredObject] = []
             self._history = self._store.history
             rv = self.loaded = self.loaded_bytes = self.expected = 0

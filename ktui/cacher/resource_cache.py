@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 from ktui.cacher.bookmarks import BookmarkClock
 from ktui.cacher.cache_watch import CacheWatch, Feed
-from ktui.cacher.consistency_check import ConsistencyChecker
+from ktui.cacher.consistency_check import ConsistencyChecker, name_of
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
 from ktui.cacher.progress import ProgressRequester, StalenessTimer
@@ -93,18 +93,15 @@ class ResourceCache:
         self.streams: set[CacheWatch] = set()
         self.shard_filtered = 0  # by streams that have ended
         self._publisher = StatePublisher(bus, self.state)
+        self.changed = self._publisher.changed  # publishes the state, because a part of it has changed
+
+        def progressed(rv: int) -> None:
+            bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv))
+
         self._reflector = Reflector(
-            store,
-            self.memory,
-            self.dispatcher,
-            settings,
-            gate,
-            self._publisher.changed,
-            lambda rv: bus.publish(telemetry.ProgressTick(resource=self._id, rv=rv)),
+            store, self.memory, self.dispatcher, settings, gate, self.changed, progressed
         )
-        self.checker = ConsistencyChecker(
-            store, self.memory, settings, self._reflector.ready, self._publisher.changed
-        )
+        self.checker = ConsistencyChecker(store, self.memory, settings, self._reflector.ready, self.changed)
         self._tasks: list[asyncio.Task[None]] = []
         self._probing = 0
         self._shrinking = False
@@ -165,12 +162,12 @@ class ResourceCache:
     async def probe(self) -> int:
         """Return etcd's current revision, without a timeout of its own. Raises StatusError."""
         self._probing += 1
-        self._publisher.changed()
+        self.changed()
         try:
             return await self._store.probe()
         finally:
             self._probing -= 1
-            self._publisher.changed()
+            self.changed()
 
     async def fresh(self, rv: int) -> None:
         """Wait up to 3 s until the cache has seen `rv`. Raises NotFresh."""
@@ -179,14 +176,11 @@ class ResourceCache:
             return
         # Progress requests for waiting readers exist since 1.28, with its feature gate.
         asks = self._settings.progress and self._settings.behaviour.enabled("ConsistentListFromCache")
-        self._publisher.changed()
-        with current_meter().phase("wait"):
-            if asks:
-                with self._requester.asking(self._reflector.request_progress):
-                    reached = await waiter.wait(rv)
-            else:
-                reached = await waiter.wait(rv)
-        self._publisher.changed()
+        asking = self._requester.asking(self._reflector.request_progress) if asks else nullcontext()
+        self.changed()
+        with current_meter().phase("wait"), asking:
+            reached = await waiter.wait(rv)
+        self.changed()
         if not reached:
             raise NotFresh(rv, waiter.rv)
 
@@ -240,9 +234,10 @@ class ResourceCache:
 
     def state(self) -> telemetry.CacheStatus:
         memory, reflector = self.memory, self._reflector
+        name = "cold" if self.cold else reflector.readiness.value
         return telemetry.CacheStatus(
             resource=self._id,
-            state=self._state_name(),
+            state=name if self._settings.watch_cache else Readiness.DISABLED.value,
             rv=memory.rv,
             objects=len(memory.store),
             bytes=memory.store.bytes,
@@ -274,22 +269,13 @@ class ResourceCache:
             return ""
         (first,) = store.page(0, 1)
         store.remove(first.key)
-        self._publisher.changed()
-        return f"{first.namespace}/{first.name}" if first.namespace else first.name
-
-    def _state_name(self) -> str:
-        if not self._settings.watch_cache:
-            return Readiness.DISABLED.value
-        return "cold" if self.cold else self._reflector.readiness.value
+        self.changed()
+        return name_of(first)
 
     @property
     def stale_seconds(self) -> float:
         """Seconds for which reads may have missed changes in etcd; 0 if the cache follows etcd."""
         return self._reflector.stale_seconds if self._settings.watch_cache else 0.0
-
-    def changed(self) -> None:
-        """Publish the state, because a part of it has changed."""
-        self._publisher.changed()
 
     async def close(self) -> None:
         """Stop reading etcd and end all streams."""

@@ -13,7 +13,7 @@ class Settings:
 
     `progress`: etcd's progress notifications can be trusted (or are assumed to be). `confirm_progress`: a
     notification is trusted only after a second one, for etcd before 3.4.31 and 3.5.13, whose notifications
-    overtake events (see progress_confirmation.py). `priority_and_fairness` False is
+    overtake events (see ProgressConfirmation). `priority_and_fairness` False is
     `--enable-priority-and-fairness=false`, whatever the version. `check_consistency`: caches may be compared
     with etcd periodically, which reads every object. `watch_cache` False is `--watch-cache=false`: every read
     goes to etcd. `owned`: ktui started this etcd.

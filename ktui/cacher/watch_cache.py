@@ -214,12 +214,10 @@ class WatchCache:
 
     def apply(self, event_type: str, obj: StoredObject, rv: int) -> CacheEvent:
         """Apply one event of etcd's watch; return it as watchers see it."""
-        if event_type == DELETED:
-            previous = self.store.remove(obj.key)
-            self._reindex(previous, None)
-        else:
-            previous = self.store.put(obj)
-            self._reindex(previous, obj)
+        current = None if event_type == DELETED else obj
+        previous = self.store.remove(obj.key) if current is None else self.store.put(obj)
+        self.labels.change(previous, current)
+        self.fields.change(previous, current)
         event = CacheEvent(event_type, obj, previous, rv, time.monotonic())
         self.event_buffer.append(event)
         self.snapshots.follow()
@@ -234,7 +232,3 @@ class WatchCache:
     def compacted(self, rv: int) -> None:
         """Record that etcd was compacted at `rv`: older revisions are no longer served from here either."""
         self.snapshots.drop_below(rv)
-
-    def _reindex(self, previous: StoredObject | None, current: StoredObject | None) -> None:
-        self.labels.change(previous, current)
-        self.fields.change(previous, current)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
 from ktui.cacher import watch_events
 from ktui.cacher.bookmarks import bookmark
 from ktui.cacher.cache_list import REFERENCE_BYTES
-from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark
+from ktui.cacher.cache_watch import CacheWatch, ErrorStream, MakeBookmark, do_nothing
 from ktui.cacher.cacher_requests import WatchAnswer, WatchRequest
 from ktui.cacher.errors import NotFresh, WatchRetryPolicy, broken_connection
 from ktui.cacher.resource_cache import ResourceCache
@@ -58,7 +58,7 @@ class EtcdWatch:
         stream: bool = False,
     ) -> None:
         self.delivered = 0
-        self.on_live: Callable[[], None] = lambda: None  # called once the initial events are out
+        self.on_live = do_nothing  # called once the initial events are out
         self.bookmarks = 0
         self.cause = ""
         self.capacity = OUTGOING
@@ -111,7 +111,14 @@ class EtcdWatch:
     async def _run(self) -> None:
         """Fill the queue; errors become ERROR events."""
         try:
-            await self._events()
+            since = self._since
+            if self._initial:
+                since = await self._send_present()
+            elif since == 0:
+                since = await self._store.probe()
+            self.live = True
+            self.on_live()
+            await self._follow(since)
             self.close("etcd closed the watch")
         except CompactedError:
             await self._fail(status.watch_too_old())
@@ -122,16 +129,6 @@ class EtcdWatch:
         except Exception as error:  # a bug: the client gets an ERROR event, not a silent end
             log.exception("watch of %s", self._store.resource.id)
             await self._fail(status.internal_error(str(error)))
-
-    async def _events(self) -> None:
-        since = self._since
-        if self._initial:
-            since = await self._send_present()
-        elif since == 0:
-            since = await self._store.probe()
-        self.live = True
-        self.on_live()
-        await self._follow(since)
 
     async def _follow(self, since: int) -> None:
         """Pass on events after `since`.
@@ -276,14 +273,12 @@ class WatchHandler:
         return [obj for obj in objects if obj.name == selection.name] if selection.name else objects
 
     def _watcher(self, request: WatchRequest, since: int, cache: ResourceCache) -> Watcher:
-        selection = self._selection(request)
-        behaviour = self._settings.behaviour
+        selection, behaviour = self._selection(request), self._settings.behaviour
         first, last, field = _TRIGGERS.get(self._store.resource.id, (99, 0, ""))
         triggers = first <= behaviour.minor <= last
         triggered = triggers and selection.fields.requires(field) is not None
-        size = channel_size(
-            behaviour, cache.memory.event_buffer.capacity, triggers=triggers, triggered=triggered
-        )
+        capacity = cache.memory.event_buffer.capacity
+        size = channel_size(behaviour, capacity, triggers=triggers, triggered=triggered)
         return Watcher(selection, since, 2 * size, form=request.form)
 
     def _selection(self, request: WatchRequest) -> SelectionPredicate:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TypeVar
 
@@ -17,7 +17,6 @@ from ktui.etcd import grpc_errors, types
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.connection_liveness import Liveness
 from ktui.etcd.errors import PermissionDeniedError, UnimplementedError, UnreachableError
-from ktui.etcd.ledger import Ledger
 from ktui.etcd.transport import Decoded, Transport
 from ktui.etcd.types import (
     EtcdStatus,
@@ -40,16 +39,11 @@ from ktui.telemetry.bus import Bus
 T = TypeVar("T")
 
 _ALARM = re.compile(r"alarm:(\w+)")
+# Why etcd refuses writes and what to do, by alarm.
 _SENTENCES = {
     "NOSPACE": "its database has reached the quota (alarm NOSPACE); compact, defragment and disarm the alarm",
     "CORRUPT": "its members hold different data (alarm CORRUPT); replace the member that is wrong",
 }
-
-
-def alarm_of(errors: Iterable[str]) -> str:
-    """Return why etcd refuses writes and what to do, from the errors of its Status; "" if it accepts them."""
-    raised = {found[1] for text in errors for found in _ALARM.finditer(text)}
-    return next((sentence for name, sentence in _SENTENCES.items() if name in raised), "")
 
 
 # kube-apiserver's rangeStreamRecheckInterval (seconds).
@@ -95,6 +89,9 @@ class EtcdClient:
 
     def __init__(self, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> None:
         self._transport = Transport(config, bus)
+        self.read_only = config.read_only
+        self.endpoints = self._transport.endpoints.all
+        self.ledger = self._transport.ledger
         self._supervisor = supervisor or Supervisor()
         self._liveness: asyncio.Task[None] | None = None
         self.version = ""
@@ -127,18 +124,6 @@ class EtcdClient:
         await self._transport.close()
 
     @property
-    def read_only(self) -> bool:
-        return self._transport.read_only
-
-    @property
-    def endpoints(self) -> list[str]:
-        return self._transport.endpoints.all
-
-    @property
-    def ledger(self) -> Ledger:
-        return self._transport.ledger
-
-    @property
     def head(self) -> int:
         """The greatest revision of any response."""
         return self.ledger.head
@@ -158,7 +143,8 @@ class EtcdClient:
         status = await self._small(types.STATUS, rpc.StatusRequest(), rpc.StatusResponse, purpose, read)
         self.version = status.version
         self.ledger.saw_size(status.db_size, status.db_in_use)
-        self.ledger.saw_alarm(alarm_of(status.errors))
+        raised = {found[1] for text in status.errors for found in _ALARM.finditer(text)}
+        self.ledger.saw_alarm(next((why for name, why in _SENTENCES.items() if name in raised), ""))
         return status
 
     async def range(
@@ -196,9 +182,11 @@ class EtcdClient:
         of `range`.
         """
         request = rpc.RangeRequest(key=key, range_end=range_end, limit=limit, revision=revision)
-        stream = self._transport.stream(
-            types.RANGE_STREAM, request, _streamed_result, text=range_text, purpose=purpose
-        )
+
+        async def decode(raw: bytes) -> Decoded[RangeResult]:
+            return await _range_result(streamed_range(raw))
+
+        stream = self._transport.stream(types.RANGE_STREAM, request, decode, text=range_text, purpose=purpose)
         try:
             async with aclosing(stream) as results:
                 async for result in results:
@@ -304,10 +292,6 @@ async def _range_result(raw: bytes) -> Decoded[RangeResult]:
     answer, kvs = await decode_range(raw)
     header = answer.header
     return Decoded(RangeResult(kvs, answer.count, answer.more, header.revision, len(raw)), header, len(kvs))
-
-
-async def _streamed_result(raw: bytes) -> Decoded[RangeResult]:
-    return await _range_result(streamed_range(raw))
 
 
 async def _txn_result(raw: bytes) -> Decoded[TxnResult]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from ktui.etcd import grpc_errors
 from ktui.etcd.connection import EtcdConnection
@@ -95,14 +96,13 @@ class Liveness:
         }
         pending: set[asyncio.Future[bool]] = {ping, *pings}
         try:
-            async with asyncio.timeout(REPLACE_SECONDS):
-                while not ping.done():
-                    done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                    for one in done - {ping}:
-                        if one.result():
-                            return pings[one]
-        except TimeoutError:
-            pass
+            with suppress(TimeoutError):
+                async with asyncio.timeout(REPLACE_SECONDS):
+                    while not ping.done():
+                        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                        for one in done - {ping}:
+                            if one.result():
+                                return pings[one]
         finally:
             await _cancelled(*pings)
         return None

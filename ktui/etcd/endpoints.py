@@ -292,17 +292,11 @@ class Endpoints:
         config = self._config
         if (config.cert_file is None) != (config.key_file is None):
             raise EtcdError("a client certificate needs both --cert and --key.")
+        # This machine's CAs, as etcdctl uses them without --cacert; gRPC has its own list.
+        roots = ssl.get_default_verify_paths().cafile
+        files = (config.ca_file or (Path(roots) if roots else None), config.cert_file, config.key_file)
         try:
-            ca, cert, key = (
-                path.read_bytes() if path else None
-                for path in (config.ca_file or _system_roots(), config.cert_file, config.key_file)
-            )
+            ca, cert, key = (path.read_bytes() if path else None for path in files)
         except OSError as error:
             raise EtcdError(f"cannot read {error.filename}: {error.strerror}.") from error
         return grpc.ssl_channel_credentials(root_certificates=ca, private_key=key, certificate_chain=cert)
-
-
-def _system_roots() -> Path | None:
-    """Return the file of this machine's CAs, which etcdctl uses without --cacert; gRPC has its own list."""
-    file = ssl.get_default_verify_paths().cafile
-    return Path(file) if file else None

@@ -48,7 +48,9 @@ def from_grpc(error: grpc.aio.AioRpcError, endpoint: str) -> EtcdError:
     """Return the EtcdError for `error` at `endpoint`."""
     code, detail = error.code(), error.details() or ""
     if code is grpc.StatusCode.OUT_OF_RANGE:
-        return _out_of_range(detail)
+        if _COMPACTED in detail:
+            return CompactedError("that revision is compacted; etcd no longer has it.", detail)
+        return FutureRevisionError("that revision lies in the future; etcd has not reached it.", detail)
     # gRPC reports an internal error if a stream breaks during a write; etcd's Go client resumes after both.
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL):
         return unavailable(detail, endpoint)
@@ -94,7 +96,13 @@ def none_answers(
 ) -> UnreachableError:
     """Return one error for all endpoints, from probing each of them; `error` if that found nothing."""
     if len(found) == 1:
-        return found[0] or _connects(error, endpoints[0])
+        if found[0] or error.step != "TCP":
+            return found[0] or error
+        return UnreachableError(  # gRPC could not connect, and a direct connection could
+            f"etcd {endpoints[0]}: it accepts connections and closes them ({_cause(error.detail)}); "
+            "is it starting, or does a proxy stand before an etcd that is down?",
+            error.detail,
+        )
     reasons = [
         str(fault) if fault else f"etcd {endpoint}: it can be connected to and does not answer."
         for endpoint, fault in zip(endpoints, found, strict=True)
@@ -104,17 +112,6 @@ def none_answers(
         f"none of the {len(found)} endpoints answers. {' '.join(reasons)}",
         error.detail,
         steps.pop() if len(steps) == 1 else "etcd",
-    )
-
-
-def _connects(error: UnreachableError, endpoint: str) -> UnreachableError:
-    """Return `error`, or a more specific error if gRPC could not connect and a direct connection could."""
-    if error.step != "TCP":
-        return error
-    return UnreachableError(
-        f"etcd {endpoint}: it accepts connections and closes them ({_cause(error.detail)}); "
-        "is it starting, or does a proxy stand before an etcd that is down?",
-        error.detail,
     )
 
 
@@ -172,12 +169,6 @@ def never_sent(error: EtcdError) -> bool:
     if not isinstance(error, UnreachableError):
         return False
     return error.step in ("DNS", "TCP", "TLS") or _SILENT in error.detail.lower()
-
-
-def _out_of_range(detail: str) -> EtcdError:
-    if _COMPACTED in detail:
-        return CompactedError("that revision is compacted; etcd no longer has it.", detail)
-    return FutureRevisionError("that revision lies in the future; etcd has not reached it.", detail)
 
 
 def _plain(detail: str) -> str:

@@ -108,10 +108,6 @@ class Proxy:
 
     def __init__(self, port: int, target: int, source: Callable[[int], int] | None = None) -> None:
         self.port, self.target = port, target
-        self.delay = self.latency = 0.0
-        self.refuse = False
-        self._hold = False
-        self._blocked: set[int] = set()
         self._freed = asyncio.Event()  # set whenever `hold` or `blocked` changes
         self._source = source
         self._dead_before = 0.0
@@ -121,23 +117,11 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self.heal()
 
-    @property
-    def hold(self) -> bool:
-        return self._hold
-
-    @hold.setter
-    def hold(self, hold: bool) -> None:
-        self._hold = hold
-        self._freed.set()
-
-    @property
-    def blocked(self) -> set[int]:
-        return self._blocked
-
-    @blocked.setter
-    def blocked(self, blocked: set[int]) -> None:
-        self._blocked = blocked
-        self._freed.set()
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set an attribute; connections that are held or blocked look at it again."""
+        super().__setattr__(name, value)
+        if name in ("hold", "blocked"):
+            self._freed.set()
 
     @property
     def in_use(self) -> bool:
@@ -151,7 +135,7 @@ class Proxy:
         """Undo every fault except dead connections, which stay dead."""
         self.refuse = self.hold = False
         self.delay = self.latency = 0.0
-        self.blocked = set()
+        self.blocked: set[int] = set()
         for way in self._flowing.values():
             way.set()
 

@@ -87,7 +87,10 @@ def _parse(text: str) -> tuple[str, str]:
     """Return the level ("" if the line has none) and the message."""
     if console := _CONSOLE.fullmatch(text):
         level, message, fields = console.groups()
-        return level, _with_error(message, fields)
+        try:
+            return level, msgspec.structs.replace(_decoder.decode(fields or "{}"), msg=message).text
+        except msgspec.MsgspecError:
+            return level, message
     if not text.startswith("{"):
         return ("panic" if text.startswith(_CRASHES) else ""), text
     try:
@@ -95,10 +98,3 @@ def _parse(text: str) -> tuple[str, str]:
     except msgspec.MsgspecError:
         return "", text
     return line.level, line.text
-
-
-def _with_error(message: str, fields: str | None) -> str:
-    try:
-        return msgspec.structs.replace(_decoder.decode(fields or "{}"), msg=message).text
-    except msgspec.MsgspecError:
-        return message

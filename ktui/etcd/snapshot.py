@@ -215,16 +215,14 @@ async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
     try:
         async with asyncio.timeout(RESTORE_SECONDS):
             output, _ = await process.communicate()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise SnapshotError(f"snapshot {file} is not restored after {RESTORE_SECONDS:.0f} s.") from None
-    except BaseException:
+    except BaseException as error:
         # the process has ended, and the notification comes late
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-        raise
+        if not isinstance(error, TimeoutError):
+            raise
+        raise SnapshotError(f"snapshot {file} is not restored after {RESTORE_SECONDS:.0f} s.") from None
     if process.returncode:
         log = EtcdLog()
         for line in output.splitlines():

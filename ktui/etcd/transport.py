@@ -37,16 +37,8 @@ class Decoded(NamedTuple, Generic[T]):
     """A response with its header and number of keys, for the ledger."""
 
     value: T
-    header: Header = None
+    header: Header
     keys: int = 0
-
-    @property
-    def revision(self) -> int:
-        return self.header.revision if self.header else 0
-
-    @property
-    def cluster(self) -> int:
-        return self.header.cluster_id if self.header else 0
 
 
 class Transport:
@@ -80,11 +72,12 @@ class Transport:
             self._note(entry, error, lambda: text(request))
             raise
         else:
-            entry.received, entry.keys, entry.revision = len(raw), decoded.keys, decoded.revision
+            revision: int = decoded.header.revision
+            entry.received, entry.keys, entry.revision = len(raw), decoded.keys, revision
             self.ledger.answered()
-            other = self.ledger.saw_cluster(decoded.cluster, decoded.revision)
-            if not other and method.linearizable and 0 < decoded.revision < known:
-                self.ledger.went_back(decoded.revision)
+            other = self.ledger.saw_cluster(decoded.header.cluster_id, revision)
+            if not other and method.linearizable and 0 < revision < known:
+                self.ledger.went_back(revision)
             return decoded.value
         finally:
             entry.ms = (time.perf_counter() - started) * 1000.0
@@ -112,7 +105,7 @@ class Transport:
                     decoded = await decode(raw)
                     entry.received += len(raw)
                     entry.keys += decoded.keys
-                    entry.revision = max(entry.revision, decoded.revision)
+                    entry.revision = max(entry.revision, decoded.header.revision)
                     yield decoded.value
             self.ledger.answered()
         except EtcdError as error:

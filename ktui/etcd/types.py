@@ -89,15 +89,8 @@ _STREAMED_TAG = 0x0A  # RangeStreamResponse.range_response = 1, length-delimited
 _KVS_TAG = 0x12  # RangeResponse.kvs = 2, length-delimited
 
 
-def kv_of(message: rpc.KeyValue) -> KV:
-    return KV(
-        message.key,
-        message.value,
-        message.create_revision,
-        message.mod_revision,
-        message.version,
-        message.lease,
-    )
+def kv_of(kv: rpc.KeyValue) -> KV:
+    return KV(kv.key, kv.value, kv.create_revision, kv.mod_revision, kv.version, kv.lease)
 
 
 async def decode_range(raw: bytes) -> tuple[rpc.RangeResponse, list[KV]]:
@@ -159,24 +152,21 @@ def quote_key(key: bytes) -> str:
     return '"' + "".join(_BYTES[byte] for byte in key) + '"'
 
 
-def _escaped(byte: int) -> str:
-    named = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 92: "\\\\"}
-    if byte in named:
-        return named[byte]
-    return chr(byte) if 0x20 <= byte < 0x7F else f"\\{byte:03o}"
+_NAMED = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 92: "\\\\"}
+_BYTES = [_NAMED.get(at, chr(at) if 0x20 <= at < 0x7F else f"\\{at:03o}") for at in range(256)]
 
 
-_BYTES = [_escaped(byte) for byte in range(256)]
+def _members(message: Message, numbers: tuple[str, ...], flags: tuple[str, ...]) -> str:
+    parts = [f"key:{quote_key(message.key)}"]
+    if message.range_end:
+        parts.append(f"range_end:{quote_key(message.range_end)}")
+    parts += [f"{name}:{value}" for name in numbers if (value := getattr(message, name))]
+    return " ".join(parts + [f"{name}:true" for name in flags if getattr(message, name)])
 
 
 def range_text(request: rpc.RangeRequest) -> str:
     """Return `key:"/registry/pods/" range_end:"/registry/pods0" limit:500 revision:7`."""
-    parts = [f"key:{quote_key(request.key)}"]
-    if request.range_end:
-        parts.append(f"range_end:{quote_key(request.range_end)}")
-    parts += [f"{name}:{value}" for name in ("limit", "revision") if (value := getattr(request, name))]
-    parts += [f"{name}:true" for name in ("keys_only", "count_only") if getattr(request, name)]
-    return " ".join(parts)
+    return _members(request, ("limit", "revision"), ("keys_only", "count_only"))
 
 
 def txn_text(request: rpc.TxnRequest) -> str:
@@ -203,14 +193,8 @@ def watch_text(request: rpc.WatchRequest) -> str:
     """Return `create_request:<key:"…" range_end:"…" start_revision:9 progress_notify:true prev_kv:true >`."""
     if request.HasField("progress_request"):
         return "progress_request:<>"
-    create = request.create_request
-    parts = [f"key:{quote_key(create.key)}"]
-    if create.range_end:
-        parts.append(f"range_end:{quote_key(create.range_end)}")
-    if create.start_revision:
-        parts.append(f"start_revision:{create.start_revision}")
-    parts += [f"{name}:true" for name in ("progress_notify", "prev_kv", "fragment") if getattr(create, name)]
-    return f"create_request:<{' '.join(parts)} >"
+    flags = ("progress_notify", "prev_kv", "fragment")
+    return f"create_request:<{_members(request.create_request, ('start_revision',), flags)} >"
 
 
 def other_text(request: object) -> str:

@@ -217,7 +217,9 @@ class PriorityAndFairness:
         exempt = asked.subresource == "token" and asked.resource == "serviceaccounts"
         if not asked.resource or exempt or minor < 24:
             return
-        watchers = self._watchers(asked)
+        resource = (asked.group, asked.resource)
+        scopes = {("", ""), (asked.namespace, ""), ("", asked.name), (asked.namespace, asked.name)}
+        watchers = sum(self.watches.get((*resource, *scope), 0) for scope in scopes)
         self.counted.watched(ticket.level, schema, watchers)
         if watchers < WATCHES_PER_SEAT:
             ticket.estimate(1, 0, 0.0)
@@ -226,11 +228,6 @@ class PriorityAndFairness:
         most = min(MOST_MUTATING_SEATS, schema.level.max_seats or MOST_MUTATING_SEATS)
         capped = min(seats, most)
         ticket.estimate(1, capped, seats * EVENT_SECONDS / capped)
-
-    def _watchers(self, asked: RequestAttributes) -> int:
-        resource = (asked.group, asked.resource)
-        scopes = {("", ""), (asked.namespace, ""), ("", asked.name), (asked.namespace, asked.name)}
-        return sum(self.watches.get((*resource, *scope), 0) for scope in scopes)
 
 
 def _later(seconds: float, call: Callable[[], None]) -> object:

@@ -9,6 +9,7 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec.json
@@ -142,26 +143,15 @@ class FlowReporter:
 
     def _requests(self) -> RequestsDump:
         offset = time.time() - self._clock()
+        levels = sorted(self._controller.levels.by_name.items())
+        running = ((name, place, one) for name, lv in levels for _, place, one in lv.queues.requests())
         found: list[RunningRequest] = []
-        for name, level in sorted(self._controller.levels.by_name.items()):
-            for _, place, request in level.queues.requests():
-                if len(found) == MOST_REQUESTS:
-                    break
-                asked = request.asked
-                found.append(
-                    RunningRequest(
-                        name,
-                        request.schema.name,
-                        shortened(request.who.user),
-                        asked.verb,
-                        shortened(asked.path or request.path),
-                        shortened(asked.resource),
-                        shortened(asked.namespace),
-                        request.width,
-                        place >= 0,
-                        round(offset + request.arrived, 3),
-                    )
-                )
+        for name, place, request in islice(running, MOST_REQUESTS):
+            asked, arrived = request.asked, round(offset + request.arrived, 3)
+            path, resource = shortened(asked.path or request.path), shortened(asked.resource)
+            who = request.schema.name, shortened(request.who.user)
+            what = asked.verb, path, resource, shortened(asked.namespace)
+            found.append(RunningRequest(name, *who, *what, request.width, place >= 0, arrived))
         return RequestsDump(replica=REPLICA, requests=found)
 
     def _queues(self) -> LevelsDump:
@@ -234,11 +224,9 @@ def pages(controller: PriorityAndFairness, settings: Settings, clock: Callable[[
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Align rows as Go's tabwriter does: cells end with a comma and are padded."""
     widths = [max(8, 2 + max(len(cell) for cell in column)) for column in zip(*rows, strict=True)]
+    cells = ((zip(row[:-1], widths, strict=False), row[-1]) for row in rows)
     return "".join(
-        "".join(f"{cell},".ljust(width) for cell, width in zip(row[:-1], widths, strict=False))
-        + row[-1]
-        + "\n"
-        for row in rows
+        "".join(f"{cell},".ljust(width) for cell, width in padded) + f"{last}\n" for padded, last in cells
     )
 
 

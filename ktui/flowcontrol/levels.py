@@ -153,7 +153,12 @@ class Levels:
                 now[name] = level
         shares = sum(level.spec.shares for level in now.values())
         for level in now.values():
-            _set_limits(level, self._total, shares)
+            limits = level.spec.limits
+            level.nominal = math.ceil(self._total * level.spec.shares / shares) if shares else 0
+            percent = limits.borrowing_limit_percent
+            borrowing = self._total if percent is None else round(level.nominal * percent / 100)
+            level.lower = level.nominal - round(level.nominal * limits.lendable_percent / 100)
+            level.upper = level.nominal + borrowing
             if level.name not in before:
                 level.current = level.nominal - (level.nominal - level.lower) // 2
         self.by_name = now
@@ -201,12 +206,3 @@ class Levels:
             return [level.current for level in limited]
         self.fraction = found.fraction
         return [round(seats) for seats in found.seats]
-
-
-def _set_limits(level: Level, total: int, shares: int) -> None:
-    limits = level.spec.limits
-    level.nominal = math.ceil(total * level.spec.shares / shares) if shares else 0
-    lendable = round(level.nominal * limits.lendable_percent / 100)
-    percent = limits.borrowing_limit_percent
-    borrowing = total if percent is None else round(level.nominal * percent / 100)
-    level.lower, level.upper = level.nominal - lendable, level.nominal + borrowing

@@ -19,7 +19,7 @@ from ktui.apiserver.chain import LoggedObjects
 from ktui.apiserver.http.request import Request
 from ktui.kube.golang.times import format_duration
 from ktui.kube.json_trees import copied
-from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb
+from ktui.kube.requestinfo import RequestAttributes
 from ktui.requestlogs.audit_policy import AuditPolicy
 from ktui.requestlogs.log_writer import LogWriter
 
@@ -160,27 +160,22 @@ def _status(call: Call) -> dict[str, Any]:
 
 def _attempted(request: Request) -> str:
     scheme, space, _ = request.headers.get("authorization", "").strip().partition(" ")
-    known = scheme.lower() if space and scheme.lower() in ("basic", "bearer") else ""
-    return f"Authentication failed, attempted: {known}" if known else (
-        "Authentication failed, no credentials provided"
-    )  # fmt: skip
+    known = space and scheme.lower() in ("basic", "bearer")
+    return f"Authentication failed, {f'attempted: {scheme.lower()}' if known else 'no credentials provided'}"
 
 
 def _annotations(call: Call, stage: str, now: float, minor: int) -> dict[str, str]:
-    found = dict(_latencies(call, now, minor)) if stage == "ResponseComplete" else {}
+    total_ms = (now - call.received) * 1000.0
+    slow = stage == "ResponseComplete" and total_ms > SLOW_MS
+    found = dict(_latencies(call, total_ms, minor)) if slow else {}
     if call.decision is not None:
         found["authorization.k8s.io/decision"] = "allow" if call.decision.allowed else "forbid"
         found["authorization.k8s.io/reason"] = call.decision.reason
     return found
 
 
-def _latencies(call: Call, now: float, minor: int) -> Iterator[tuple[str, str]]:
-    total_ms = (now - call.received) * 1000.0
-    if total_ms <= SLOW_MS:
-        return
-    spent = dict(call.meter.phases)
-    for stage in call.stages:
-        spent[stage.stage] = stage.ms
+def _latencies(call: Call, total_ms: float, minor: int) -> Iterator[tuple[str, str]]:
+    spent = call.meter.phases | {stage.stage: stage.ms for stage in call.stages}
     for name, since, phases in _LATENCIES:
         ms = sum(spent.get(phase, 0.0) for phase in phases)
         if minor >= since and ms > 0:
@@ -250,7 +245,7 @@ class AuditLog:
 
     async def received(self, call: Call) -> None:
         await self._writer.wait_for_room()
-        keep_objects(call, self._policy.decide(call.authenticated, _attributes_of(call)).level)
+        keep_objects(call, self._policy.decide(call.authenticated, call.attributes).level)
         self._write(call, "RequestReceived")
 
     def response_started(self, call: Call) -> None:
@@ -266,21 +261,14 @@ class AuditLog:
         await self._writer.wait_for_room()
 
     def _write(self, call: Call, stage: str) -> None:
-        attributes = _attributes_of(call)
-        audited = self._policy.decide(call.authenticated, attributes)
+        audited = self._policy.decide(call.authenticated, call.attributes)
         if audited.level == "None" or stage in audited.omitted:
             return
-        event = event_of(call, attributes, audited.level, stage, time.time(), self._minor)
-        self._writer.put(
-            lambda: _line(with_objects(event, call, unmanaged=audited.unmanaged)),
-            call.objects.size if call.objects is not None else 0,
-        )
+        event = event_of(call, call.attributes, audited.level, stage, time.time(), self._minor)
+        size = call.objects.size if call.objects is not None else 0
+        self._writer.put(lambda: _line(with_objects(event, call, unmanaged=audited.unmanaged)), size)
 
 
 def _line(event: AuditEvent) -> bytes:
     """Return an Event as JSON without C1 controls and DEL, which a terminal might obey."""
     return _CONTROLS.sub(lambda found: b"\\u00%02x" % found[0][-1], _encode(event)) + b"\n"
-
-
-def _attributes_of(call: Call) -> RequestAttributes:
-    return attributes_of(call.info, rules_verb(call.info, call.verb))

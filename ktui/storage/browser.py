@@ -149,9 +149,9 @@ class EtcdBrowser:
     async def prefixes(self, prefix: str) -> PrefixPage:
         """Return the children of `prefix` ("" for all of etcd), each with its number of keys and bytes."""
         async with self._turn:
-            found = await find_children(self._client, key_bytes(prefix), PURPOSE)
+            found, complete = await find_children(self._client, key_bytes(prefix), PURPOSE)
             children = []
-            for child in found.children:
+            for child in found:
                 size = await self._sizes.of(child.prefix, child.is_key)
                 name = key_text(child.prefix)
                 resource = self._resource_of(name.removeprefix(self._root))
@@ -160,7 +160,7 @@ class EtcdBrowser:
                         name, resource, size.count, size.bytes, size.exact, child.leaf, size.low, size.high
                     )
                 )
-            return PrefixPage(self._client.head, children, found.complete)
+            return PrefixPage(self._client.head, children, complete)
 
     async def keys(self, prefix: str, limit: int = 500, after: str = "") -> KeyPage:
         """Return up to `limit` keys under `prefix` after the key `after`; fewer if values are large."""
@@ -171,13 +171,9 @@ class EtcdBrowser:
             found: list[StoredKey] = []
             spent, more, wanted = 0, True, limit if self.gentle else _FIRST_KEYS
             while more and len(found) < limit and spent < _PAGE_BYTES:
+                most = min(wanted, limit - len(found))
                 answer = await self._client.range(
-                    begin,
-                    end,
-                    limit=min(wanted, limit - len(found)),
-                    revision=revision,
-                    keys_only=self.gentle,
-                    purpose=PURPOSE,
+                    begin, end, limit=most, revision=revision, keys_only=self.gentle, purpose=PURPOSE
                 )
                 found += (_row(kv, valued=not self.gentle) for kv in answer.kvs)
                 spent += sum(len(kv.value) for kv in answer.kvs)

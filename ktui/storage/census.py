@@ -55,7 +55,9 @@ class Census:
         """Count once and publish what has changed; a prefix that is now empty has 0 keys."""
         found: dict[str, Prefix] = {}
         for child in (await self._browser.prefixes(self._root)).children:
-            if child.resource or child.leaf or not _is_group(child):
+            name = child.prefix.rstrip("/").rpartition("/")[2]
+            grouped = "." in name or name == "services"  # resources are below an API group of custom ones
+            if child.resource or child.leaf or not grouped:
                 found[child.prefix] = _event(child)
                 continue
             below: PrefixPage = await self._browser.prefixes(child.prefix)
@@ -66,12 +68,6 @@ class Census:
             if self._published.get(prefix) != event:
                 self._published[prefix] = event
                 self._bus.publish(event)
-
-
-def _is_group(child: PrefixChild) -> bool:
-    """Whether a prefix contains resources: an API group of custom resources, or `services`."""
-    name = child.prefix.rstrip("/").rpartition("/")[2]
-    return "." in name or name == "services"
 
 
 def _event(child: PrefixChild) -> Prefix:

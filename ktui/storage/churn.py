@@ -25,6 +25,8 @@ MOST_DECODED = 20  # values per second whose managedFields are read, one for eac
 
 
 class _KeyCount(msgspec.Struct):
+    """The last fields of KeyChurn."""
+
     changes: int = 0
     bytes: int = 0
     lease: int = 0
@@ -71,21 +73,12 @@ class ChurnMeter:
         self._left = MOST_DECODED
         hottest = sorted(self._keys.items(), key=lambda item: (-item[1].changes, -item[1].bytes, item[0]))
         resources = [ResourceChurn(name, *counts) for name, counts in self._resources.items()]
+        named = [(key_text(key), msgspec.structs.astuple(one)) for key, one in hottest[:HOTTEST]]
         return Churn(
             seconds,
             revision,
             sorted(resources, key=lambda item: (-item.bytes, item.resource)),
-            [
-                KeyChurn(
-                    name := key_text(key),
-                    self._resource_of(name),
-                    one.changes,
-                    one.bytes,
-                    one.lease,
-                    one.manager,
-                )
-                for key, one in hottest[:HOTTEST]
-            ],
+            [KeyChurn(name, self._resource_of(name), *counts) for name, counts in named],
             len(self._leases),
             sum(1 for one in self._keys.values() if one.lease),
             complete=not self._forgotten,

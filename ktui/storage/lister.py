@@ -94,20 +94,17 @@ class Lister:
 
     async def run(self) -> StoreList:
         """Read until `limit` objects match or the collection ends."""
-        if self._request.name:
-            return await self._single(self._request.name)
+        if self._request.name:  # the list, or its metadata.name selector, has only this key
+            self._meter.etcd_gets += 1
+            await self._take_in(
+                await self._range(self._keys.of(self._request.namespace, self._request.name), b"", 1)
+            )
+            return self._result()
         if self._request.limit > 0:
             streams = self._request.stream and self._client.range_streams.supported is not False
             page = await self._streamed_page() if streams else None
             return page or await self._limited()
         return await self._whole()
-
-    async def _single(self, name: str) -> StoreList:
-        """Read a list that a metadata.name selector has narrowed to one key."""
-        self._meter.etcd_gets += 1
-        answer = await self._range(self._keys.of(self._request.namespace, name), b"", 1)
-        await self._take_in(answer)
-        return self._result()
 
     async def _streamed_page(self) -> StoreList | None:
         """Read a page without selectors as one stream; None if etcd has no RangeStream."""
@@ -179,8 +176,10 @@ class Lister:
         """Evaluate the selectors for a page, up to the limit."""
         slices, selection, limit = Slices(), self._request.selection, self._request.limit
         for low in range(0, len(kvs), _BATCH):
-            batch = kvs[low : low + _BATCH]
-            objects = await self._read(batch, scan=selection.selective)
+            batch, started = kvs[low : low + _BATCH], time.perf_counter()
+            objects = await self._reader.read(batch, scan=selection.selective)
+            if selection.selective:
+                self._meter.add_phase("decode", (time.perf_counter() - started) * 1000.0)
             taken = self._take(objects, selection, limit)
             if taken:
                 self._last_key = batch[taken - 1].key
@@ -188,14 +187,6 @@ class Lister:
                 self._stopped = True
                 return
             await slices.yield_if_due()
-
-    async def _read(self, batch: Sequence[KV], *, scan: bool) -> list[StoredObject]:
-        if not scan:
-            return await self._reader.read(batch)
-        started = time.perf_counter()
-        objects = await self._reader.read(batch, scan=True)
-        self._meter.add_phase("decode", (time.perf_counter() - started) * 1000.0)
-        return objects
 
     def _take(self, objects: list[StoredObject], selection: SelectionPredicate, limit: int) -> int:
         """Keep matching objects; return how many were evaluated before the limit was reached."""

@@ -61,7 +61,13 @@ class Reader:
         self.prefix = prefix
         self.codec: Codec = codec_for()
         self.scanner = Scanner(resource)
-        self._defaults = _defaults_of(resource)
+        # Custom resources are pruned and defaulted by their schema; some built-in ones get their template's
+        # labels.
+        self._defaults: Callable[[bytes], bytes] | None = None
+        if resource.schemas:
+            self._defaults = Shaper(resource.schemas).shaped
+        elif resource.id in LABELLED_BY_TEMPLATE:
+            self._defaults = TemplateLabels(resource).set
 
     def object(self, kv: KV) -> StoredObject:
         """Return the object at `kv`, with the changes that Kubernetes makes while decoding."""
@@ -81,18 +87,6 @@ class Reader:
         if any(len(kv.value) >= LARGE_BYTES for kv in kvs):
             return await compute_large(lambda: [*map(make, kvs)])
         return [*map(make, kvs)]
-
-
-def _defaults_of(resource: Resource) -> Callable[[bytes], bytes] | None:
-    """Return the defaulting function of a resource, None if it has none.
-
-    Custom resources are pruned and defaulted by their schema; some built-in ones get their template's labels.
-    """
-    if resource.schemas:
-        return Shaper(resource.schemas).shaped
-    if resource.id in LABELLED_BY_TEMPLATE:
-        return TemplateLabels(resource).set
-    return None
 
 
 _unpacked = msgspec.msgpack.Decoder(Scanned)

@@ -23,23 +23,18 @@ class Child:
     is_key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Children:
-    """Children in key order. `complete` is False if the search stopped at MAX_CHILDREN."""
+async def find_children(client: EtcdClient, prefix: bytes, purpose: str) -> tuple[list[Child], bool]:
+    """Find the children with one keys-only Range each; keys directly below `prefix` are skipped in pages.
 
-    children: list[Child]
-    complete: bool
-
-
-async def find_children(client: EtcdClient, prefix: bytes, purpose: str) -> Children:
-    """Find the children with one keys-only Range each; keys directly below `prefix` are skipped in pages."""
+    Return them in key order, and False if the search stopped at MAX_CHILDREN.
+    """
     found: list[Child] = []
     keys: list[Child] = []
-    cursor, end, wanted = prefix or b"\0", range_end(prefix), 1
+    cursor, end, wanted, complete = prefix or b"\0", range_end(prefix), 1, False
     while len(found) < MAX_CHILDREN:
         answer = await client.range(cursor, end, limit=wanted, keys_only=True, purpose=purpose)
-        if not answer.kvs:
-            return _children(found, keys, complete=True)
+        if complete := not answer.kvs:
+            break
         wanted = 1
         for kv in answer.kvs:
             child = _child_of(prefix, kv.key)
@@ -50,7 +45,8 @@ async def find_children(client: EtcdClient, prefix: bytes, purpose: str) -> Chil
             if len(keys) <= _SHOWN_KEYS:
                 keys.append(child)
             cursor, wanted = kv.key + b"\0", _KEYS_AT_ONCE
-    return _children(found, keys, complete=False)
+    shown = keys if len(keys) <= _SHOWN_KEYS else []
+    return sorted(found + shown, key=lambda child: child.prefix), complete
 
 
 def _child_of(prefix: bytes, key: bytes) -> Child:
@@ -60,11 +56,6 @@ def _child_of(prefix: bytes, key: bytes) -> Child:
     if slash < 0:
         return Child(key, leaf=True, is_key=True)
     return Child(key[: len(prefix) + slash + 1], leaf=b"/" not in rest[slash + 1 :])
-
-
-def _children(found: list[Child], keys: list[Child], *, complete: bool) -> Children:
-    shown = keys if len(keys) <= _SHOWN_KEYS else []
-    return Children(sorted(found + shown, key=lambda child: child.prefix), complete)
 
 
 DEFAULT = "/registry"  # kube-apiserver, k3s and kine
@@ -89,18 +80,15 @@ async def find_prefix(client: EtcdClient) -> str | None:
         if await _holds_kubernetes(client, prefix):
             return prefix
     try:
-        found = await find_children(client, b"", PURPOSE)
+        children, _ = await find_children(client, b"", PURPOSE)
     except PermissionDeniedError:
         return None
-    for child in found.children:
-        prefix = child.prefix.decode("utf-8", "replace").rstrip("/")
-        if not child.is_key and await _holds_kubernetes(client, prefix):
+    below = [child.prefix.decode("utf-8", "replace").rstrip("/") for child in children if not child.is_key]
+    for prefix in below:
+        if await _holds_kubernetes(client, prefix):
             return prefix
     # No server has ever used this etcd (a tool filled it, or it holds part of a cluster): take a usual prefix
     # that has keys.
-    below = [
-        child.prefix.decode("utf-8", "replace").rstrip("/") for child in found.children if not child.is_key
-    ]
     return next((prefix for prefix in (DEFAULT, OPENSHIFT) if prefix in below), None)
 
 

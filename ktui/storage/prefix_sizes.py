@@ -92,16 +92,12 @@ class RangeSample:
     def _start_after(self, at: int) -> bytes | None:
         place, end = self._places[at], self._end(at)
         shared = _shared(place.last, end) if end else len(self._prefix)
-        depths = [
-            depth
-            for depth in range(max(shared, place.passing), len(place.last))
-            if place.last[depth] < _LAST_BYTE
-        ]
+        possible = range(max(shared, place.passing), len(place.last))
+        depths = [depth for depth in possible if place.last[depth] < _LAST_BYTE]
         if not depths:
             return None
-        depth = self._rng.choice(
-            depths[: max(1, len(depths) // 2)]
-        )  # the less is shared, the farther it skips
+        # The less is shared, the farther it skips.
+        depth = self._rng.choice(depths[: max(1, len(depths) // 2)])
         byte = place.last[depth]
         most = end[depth] if end and depth == shared else _LAST_BYTE
         least = self._rng.random() < 0.5 or most <= byte + 1
@@ -153,12 +149,11 @@ class RangeSample:
     def _variance(self, means: Sequence[float], usual: float) -> float:
         """Return the variance of the mean of a place: by neighbours, or by its own keys if that is more."""
         steps = [(two - one) ** 2 / 2 for one, two in pairwise(means)]
+        found = ((place.sizes, mean) for place, mean in zip(self._places, means, strict=True))
         inside = [
-            sum((min(size, usual) - mean) ** 2 for size in place.sizes)
-            / (len(place.sizes) - 1)
-            / len(place.sizes)
-            for place, mean in zip(self._places, means, strict=True)
-            if len(place.sizes) > 1
+            sum((min(size, usual) - mean) ** 2 for size in sizes) / (len(sizes) - 1) / len(sizes)
+            for sizes, mean in found
+            if len(sizes) > 1
         ]
         return max(fmean(steps) if steps else 0.0, fmean(inside) if inside else 0.0)
 
@@ -286,10 +281,8 @@ class Sizes:
         most_bytes = most_bytes or effort.most_bytes
         before = sample.places
         for _ in range(_TRIES * max(0, wanted - before)):
-            read = (
-                sample.next_read() if sample.places < wanted and sample.sampled_bytes < most_bytes else None
-            )
-            if read is None:
+            enough = sample.places >= wanted or sample.sampled_bytes >= most_bytes
+            if enough or (read := sample.next_read()) is None:
                 break
             skipped_from, start, stop = read
             skipped = await self._client.range(skipped_from, start, count_only=True, purpose=self._purpose)

@@ -70,11 +70,9 @@ class StoreWatch:
         revision, transaction = pending[0].kv.mod_revision, []
         while pending and pending[0].kv.mod_revision == revision:
             transaction.append(pending.popleft())
-        large = any(_size(event) >= LARGE_BYTES for event in transaction)
-        return await compute_large(self._read, transaction) if large else self._read(transaction)
-
-    def _read(self, transaction: list[WatchEvent]) -> list[StoreEvent]:
-        return [self._event(event) for event in transaction]
+        if any(_size(event) >= LARGE_BYTES for event in transaction):
+            return await compute_large(lambda: [*map(self._event, transaction)])
+        return [*map(self._event, transaction)]
 
     @property
     def created_at(self) -> float:
@@ -111,9 +109,6 @@ class StoreWatch:
 def _size(event: WatchEvent) -> int:
     """Return the bytes read: for a deletion, those of the previous state."""
     return max(len(event.kv.value), len(event.prev_kv.value) if event.prev_kv else 0)
-
-
-__all__ = ["Page", "Store", "StoreEvent", "StoreList", "StoreListRequest", "StoreWatch"]
 
 
 class Store:
@@ -178,14 +173,9 @@ class Store:
         prefix = self._keys.collection(namespace).encode()
         count = 0
         current_meter().etcd_lists += 1
+        end, purpose = range_end(prefix), "reflector"
         reading = read_range(
-            self._client,
-            prefix,
-            range_end(prefix),
-            revision=revision,
-            most=page,
-            purpose="reflector",
-            stream=stream,
+            self._client, prefix, end, revision=revision, most=page, purpose=purpose, stream=stream
         )
         async with aclosing(reading) as answers:
             async for answer in answers:

@@ -138,7 +138,9 @@ class Codec:
         try:
             if raw.startswith(MAGIC):
                 return self._protobuf(raw, rv, api_version, item)
-            return [self._other(raw, rv, api_version, item)]
+            if raw.startswith(b"{"):
+                return [json_object(raw, rv, api_version, bare=item)]
+            raise CodecError(open_value(raw).reason)
         except _BAD_BYTES as error:
             raise _reason(error) from None
 
@@ -210,18 +212,9 @@ class Codec:
         type_meta = b'"kind":' + quote(kind.encode()) + b',"apiVersion":' + quote(api_version.encode())
         return StoredKind(api_version, kind, type_meta, self.transcoder.parts(message))
 
-    def _other(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
-        if raw.startswith(b"{"):
-            return json_object(raw, rv, api_version, bare=_is_built_in if item else None)
-        raise CodecError(open_value(raw).reason)
-
 
 def _members(kind: StoredKind, message: bytes) -> bytes:
     return b"".join(kind.parts(message))
-
-
-def _is_built_in(api_version: str, kind: str) -> bool:
-    return message_of(api_version, kind) is not None
 
 
 def _reason(error: Exception) -> CodecError:

@@ -8,7 +8,7 @@ its fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -26,14 +26,8 @@ _CORE_TO_GROUP = {
 _GROUP_TO_CORE = {group: core for core, group in _CORE_TO_GROUP.items()}
 
 
-def to_events_group(event: dict[str, Any]) -> dict[str, Any]:
-    """Return a core v1 Event with the names of events.k8s.io/v1."""
-    return {_CORE_TO_GROUP.get(name, name): value for name, value in event.items()}
-
-
-def to_core(event: dict[str, Any]) -> dict[str, Any]:
-    """Return an events.k8s.io/v1 Event with the names of core v1."""
-    return {_GROUP_TO_CORE.get(name, name): value for name, value in event.items()}
+def _renamed(names: dict[str, str], event: Obj) -> Obj:
+    return {names.get(name, name): value for name, value in event.items()}
 
 
 METRICS = "autoscaling.alpha.kubernetes.io/metrics"
@@ -60,10 +54,10 @@ def to_v1(hpa: Obj) -> Obj:
         spec["targetCPUUtilizationPercentage"] = target
     if (used := _cpu(current, "current")) is not None:
         status["currentCPUUtilizationPercentage"] = used
-    others = [_metric_v1(metric, "target") for metric in metrics if _cpu([metric], "target") is None]
+    others = [_metric(metric, "target", _source_v1) for metric in metrics if _cpu([metric], "target") is None]
     kept = {
         METRICS: others,
-        CURRENT: [_metric_v1(metric, "current") for metric in current],
+        CURRENT: [_metric(metric, "current", _source_v1) for metric in current],
         CONDITIONS: conditions,
         BEHAVIOR: _go_names(behavior) if behavior is not None else None,
     }
@@ -80,14 +74,14 @@ def to_v2(hpa: Obj) -> Obj:
     target = spec.pop("targetCPUUtilizationPercentage", None)
     used = status.pop("currentCPUUtilizationPercentage", None)
     annotations = (hpa.get("metadata") or {}).get("annotations") or {}
-    metrics = [_metric_v2(metric, "target") for metric in _objects_in(annotations, METRICS)]
+    metrics = [_metric(metric, "target", _source_v2) for metric in _objects_in(annotations, METRICS)]
     if target is not None or not metrics:
         value = DEFAULT_CPU_PERCENT if target is None else target
         metrics.append(_cpu_metric("target", {"type": "Utilization", "averageUtilization": value}))
     spec["metrics"] = metrics
     if isinstance(behavior := _json_in(annotations, BEHAVIOR), dict) and behavior:
         spec["behavior"] = _json_names(behavior)
-    if current := [_metric_v2(metric, "current") for metric in _objects_in(annotations, CURRENT)]:
+    if current := [_metric(metric, "current", _source_v2) for metric in _objects_in(annotations, CURRENT)]:
         status["currentMetrics"] = current
     elif used is not None:
         status["currentMetrics"] = [_cpu_metric("current", {"averageUtilization": used})]
@@ -132,13 +126,11 @@ def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
     return {**metadata, "annotations": annotations} if annotations else metadata
 
 
-def _metric_v1(metric: Obj, side: str) -> Obj:
-    """Return a metric of v2 in v1's older form; `side` is "target" (spec) or "current" (status)."""
-    shown: Obj = {"type": metric.get("type", "")}
-    for source in _SOURCES:
-        if (old := metric.get(source)) is not None:
-            shown[source] = _source_v1(source, old, side)
-    return shown
+def _metric(metric: Obj, side: str, convert_source: Callable[[str, Obj, str], Obj]) -> Obj:
+    """Return a metric in the form of the other version; `side` is "target" (spec) or "current" (status)."""
+    found = ((source, metric.get(source)) for source in _SOURCES)
+    sources = {source: convert_source(source, old, side) for source, old in found if isinstance(old, dict)}
+    return {"type": metric.get("type", ""), **sources}
 
 
 def _source_v1(source: str, old: Obj, side: str) -> Obj:
@@ -164,15 +156,6 @@ def _source_v1(source: str, old: Obj, side: str) -> Obj:
         new[f"{side}Value"] = value.get("value") or ("0" if side == "current" else None)
         new[f"{side}AverageValue"] = average
     return _present(new)
-
-
-def _metric_v2(metric: Obj, side: str) -> Obj:
-    """Return a metric in v1's older form in that of v2; `side` as in `_metric_v1`."""
-    shown: Obj = {"type": metric.get("type", "")}
-    for source in _SOURCES:
-        if isinstance(old := metric.get(source), dict):
-            shown[source] = _source_v2(source, old, side)
-    return shown
 
 
 def _source_v2(source: str, old: Obj, side: str) -> Obj:
@@ -212,8 +195,8 @@ def _json_names(value: Any) -> Any:
 
 
 _RULES: dict[tuple[str, str, str], Callable[[Obj], Obj]] = {
-    ("Event", "v1", "events.k8s.io/v1"): to_events_group,
-    ("Event", "events.k8s.io/v1", "v1"): to_core,
+    ("Event", "v1", "events.k8s.io/v1"): partial(_renamed, _CORE_TO_GROUP),
+    ("Event", "events.k8s.io/v1", "v1"): partial(_renamed, _GROUP_TO_CORE),
     ("HorizontalPodAutoscaler", "autoscaling/v2", "autoscaling/v1"): to_v1,
     ("HorizontalPodAutoscaler", "autoscaling/v1", "autoscaling/v2"): to_v2,
 }

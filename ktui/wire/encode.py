@@ -103,7 +103,7 @@ def _encode_json(obj: Json, resource: "Resource", given: str) -> bytes:
     whole = {**obj, "apiVersion": resource.storage_version, "metadata": kept}
     whole.setdefault("kind", resource.kind)
     if resource.custom:
-        return jsontext.sorted_text(whole)
+        return jsontext.text(whole, "sorted")
     if resource.kind == "CustomResourceDefinition" and given != resource.storage_version:
         members = msgspec.json.decode(jsontext.text(whole), type=dict[str, msgspec.Raw])
         return msgspec.json.encode(stored_as_v1beta1(members)) + b"\n"
@@ -262,7 +262,11 @@ def _map_writer(field: SchemaField) -> FieldWriter:
 
 def _single_writer(field: SchemaField, repeats: bool) -> FieldWriter:
     if field.kind in VARINT_KINDS:
-        return _number_writer(field)
+        start, number = (
+            put_varint(field.number << 3),
+            _boolean if field.kind == "bool" else _integer(field.kind),
+        )
+        return lambda value, path, _unknown: start + put_varint(number(value, path))
     tag, payload = put_varint(field.number << 3 | field.wire_type), _payload_writer(field)
     if repeats and field.kind == "message":
         payload = remembering(payload)
@@ -275,11 +279,6 @@ def _framed(tag: bytes, payload: bytes) -> bytes:
     """Return a length-delimited field; most are short."""
     size = len(payload)
     return tag + (_LENGTHS[size] if size < len(_LENGTHS) else put_varint(size)) + payload
-
-
-def _number_writer(field: SchemaField) -> FieldWriter:
-    tag, number = put_varint(field.number << 3), _boolean if field.kind == "bool" else _integer(field.kind)
-    return lambda value, path, _unknown: tag + put_varint(number(value, path))
 
 
 def _boolean(value: Any, path: str) -> int:

@@ -50,9 +50,18 @@ def open_value(raw: bytes) -> Envelope:
     if raw.startswith(MAGIC):
         return _open_protobuf(raw)
     if raw.startswith(b"{"):
-        return _open_json(raw)
+        try:
+            meta = _type_meta.decode(raw)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise CodecError(f"the value begins like JSON and is not: {error}") from None
+        return Envelope("json", meta.apiVersion, meta.kind, raw)
     if raw.startswith(ENCRYPTED):
-        return _open_encrypted(raw)
+        parts = raw.split(b":", 5)
+        if len(parts) < 6:
+            return Envelope("encrypted", "", "", b"", reason="encrypted at rest, and truncated")
+        kind, version, key_name = map(utf8, parts[2:5])
+        reason = f"encrypted ({kind}, {key_name})"
+        return Envelope("encrypted", "", "", parts[5], f"{kind}:{version}", key_name, reason)
     if raw.startswith(CBOR):
         return Envelope("cbor", "", "", raw, reason="CBOR: ktui does not decode it")
     return Envelope("unknown", "", "", raw, reason=_why_unknown(raw))
@@ -76,24 +85,6 @@ def _open_protobuf(raw: bytes) -> Envelope:
     if body is None:  # storage writes the message even for an object without fields
         raise CodecError(TRUNCATED)
     return Envelope("protobuf", utf8(api_version), utf8(kind), body)
-
-
-def _open_json(raw: bytes) -> Envelope:
-    try:
-        meta = _type_meta.decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise CodecError(f"the value begins like JSON and is not: {error}") from None
-    return Envelope("json", meta.apiVersion, meta.kind, raw)
-
-
-def _open_encrypted(raw: bytes) -> Envelope:
-    parts = raw.split(b":", 5)
-    if len(parts) < 6:
-        return Envelope("encrypted", "", "", b"", reason="encrypted at rest, and truncated")
-    provider = f"{utf8(parts[2])}:{utf8(parts[3])}"
-    key_name = utf8(parts[4])
-    reason = f"encrypted ({utf8(parts[2])}, {key_name})"
-    return Envelope("encrypted", "", "", parts[5], provider, key_name, reason)
 
 
 def _why_unknown(raw: bytes) -> str:

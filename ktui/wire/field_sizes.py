@@ -1,12 +1,13 @@
 """The size of a stored value by field: encoded bytes, two levels deep."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 import msgspec
 
 from ktui.wire.envelope import open_value
 from ktui.wire.jsonvalue import members_of
-from ktui.wire.pb import CodecError, put_varint, walk
+from ktui.wire.pb import CodecError, put_bytes, put_number, walk
 from ktui.wire.schema import fields, message_of
 
 ENVELOPE = "(envelope)"
@@ -28,23 +29,18 @@ def field_sizes(raw: bytes) -> list[EncodedField]:
 
     Unknown fields are named by number ("spec.#99"). Raises CodecError for values without fields.
     """
-    envelope = open_value(raw)
+    envelope, sizes = open_value(raw), defaultdict[str, int](int)
     if envelope.encoding == "json":
-        sizes = dict(_json_sizes(envelope.body))
+        sizes.update(_json_sizes(envelope.body))
     elif envelope.encoding == "protobuf":
-        sizes = _summed(_message_sizes(message_of(envelope.api_version, envelope.kind), envelope.body))
+        message = message_of(envelope.api_version, envelope.kind)
+        for path, size in _message_sizes(message, envelope.body):
+            sizes[path] += size
         sizes[ENVELOPE] = len(raw) - len(envelope.body)
     else:
         raise CodecError(envelope.reason)
     found = [EncodedField(path, size, size / len(raw)) for path, size in sizes.items() if size]
     return sorted(found, key=lambda field: (-field.size, field.path))
-
-
-def _summed(parts: Iterator[tuple[str, int]]) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for path, size in parts:
-        sizes[path] = sizes.get(path, 0) + size
-    return sizes
 
 
 def _message_sizes(message: str | None, body: bytes, above: str = "") -> Iterator[tuple[str, int]]:
@@ -56,16 +52,10 @@ def _message_sizes(message: str | None, body: bytes, above: str = "") -> Iterato
         if field is not None and field.has("i") and isinstance(value, bytes):
             yield from _message_sizes(field.type, value, above)
             continue
-        yield above + name, _encoded(number, value)
+        encoded = put_number(number, value) if isinstance(value, int) else put_bytes(number, value)
+        yield above + name, len(encoded)
         if not above and field is not None and is_message and isinstance(value, bytes):
             yield from _message_sizes(field.type, value, f"{name}.")
-
-
-def _encoded(number: int, value: int | bytes) -> int:
-    tag = len(put_varint(number << 3))
-    if isinstance(value, int):
-        return tag + len(put_varint(value))
-    return tag + len(put_varint(len(value))) + len(value)
 
 
 def _json_sizes(body: bytes) -> Iterator[tuple[str, int]]:

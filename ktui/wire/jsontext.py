@@ -24,7 +24,6 @@ from ktui.wire.pb import CodecError
 _PLAIN = re.compile(rb"[^ !#-%'-;=?-\[\]-~]").search
 _INVALID = re.compile("[\udc80-\udcff]")
 
-
 GO_UTF8 = "ktui-go-utf8"
 """Codec error handler that decodes as Go does: every invalid byte is one U+FFFD."""
 
@@ -81,17 +80,8 @@ def embed(data: bytes) -> bytes:
     return escaped(text if text.isascii() else utf8(text).encode())
 
 
-def text(value: Any) -> bytes:
-    """Return compact JSON with the members in the given order and a trailing newline."""
-    return _dump(value, None)
-
-
-def sorted_text(value: Any) -> bytes:
-    """Compact JSON with sorted members, as Go writes maps of unstructured objects, and a trailing newline."""
-    return _dump(value, "sorted")
-
-
-def _dump(value: Any, order: Literal["sorted"] | None) -> bytes:
+def text(value: Any, order: Literal["sorted"] | None = None) -> bytes:
+    """Return compact JSON with a trailing newline; Go sorts the members of unstructured objects."""
     try:
         return to_json(_plain(value), order) + b"\n"
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:

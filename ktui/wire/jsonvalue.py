@@ -4,8 +4,6 @@ Only members that change are parsed. Everything else keeps its stored bytes, so 
 represent (2^53+1) survive.
 """
 
-from collections.abc import Callable
-
 import msgspec
 
 from ktui.kube.golang.formatting import escaped
@@ -34,17 +32,11 @@ def members_of(text: bytes | Raw, what: str) -> Members:
         raise CodecError(f"{what} cannot be read: {error}") from None
 
 
-def json_object(
-    raw: bytes,
-    rv: bytes | None,
-    api_version: str | None = None,
-    *,
-    bare: Callable[[str, str], bool] | None = None,
-) -> bytes:
+def json_object(raw: bytes, rv: bytes | None, api_version: str | None = None, *, bare: bool = False) -> bytes:
     """Return a stored JSON object with its resourceVersion, as `api_version` if given.
 
-    `rv` is the text between the quotes; None keeps the stored text. Objects for which `bare(apiVersion,
-    kind)` is True lose both, as built-ins do in a List.
+    `rv` is the text between the quotes; None keeps the stored text. `bare`: as in a List, where built-ins
+    have neither kind nor apiVersion.
     """
     text = embed(raw)
     members = members_of(text, "the object")
@@ -56,10 +48,10 @@ def json_object(
         members["apiVersion"] = _text(api_version or CRD_SERVED)
     elif api_version is not None and api_version != stored:
         members["apiVersion"] = _text(api_version)
+    built_in = message_of(_string(members, "apiVersion"), kind) is not None
     if rv is not None:
-        built_in = message_of(_string(members, "apiVersion"), kind) is not None
         members["metadata"] = _with_resource_version(members.get("metadata"), rv, built_in)
-    if bare is not None and bare(_string(members, "apiVersion"), kind):
+    if bare and built_in:
         members.pop("apiVersion")
         members.pop("kind")
     return escaped(_compact(members))  # names of members were decoded
@@ -110,15 +102,16 @@ def served_as_v1(definition: Members) -> Members:
     """Return the v1beta1 members of a definition as v1 members; the caller sets apiVersion."""
     try:
         spec = _members.decode(definition["spec"])
-        versions = _list.decode(spec["versions"]) if "versions" in spec else _sole_version(spec)
+        sole = Members(served=Raw(b"true"), storage=Raw(b"true"))
+        versions = (
+            _list.decode(spec["versions"]) if "versions" in spec else [{"name": spec["version"], **sole}]
+        )
         _spread(spec, versions)
         for version in versions:
             _rename_columns(version, "JSONPath", "jsonPath")
-        served: Members = {}
-        for name, value in spec.items():
-            if name == "version" or (name == "preserveUnknownFields" and bytes(value) == b"false"):
-                continue
-            served[name] = value
+        if bytes(spec.get("preserveUnknownFields", b"")) == b"false":
+            del spec["preserveUnknownFields"]
+        served = {name: value for name, value in spec.items() if name != "version"}
         served["versions"] = _raw(versions)
         if "conversion" in served:
             served["conversion"] = _conversion_v1(served["conversion"])
@@ -151,11 +144,6 @@ def _raw(value: object) -> Raw:
     return Raw(_compact(value))
 
 
-def _sole_version(spec: Members) -> list[Members]:
-    yes = Raw(b"true")
-    return [{"name": spec["version"], "served": yes, "storage": yes}]
-
-
 def _spread(spec: Members, versions: list[Members]) -> None:
     for top, member in _SHARED:
         shared = spec.pop(top, None)
@@ -185,13 +173,13 @@ def _rename_columns(version: Members, old: str, new: str) -> None:
     version["additionalPrinterColumns"] = _raw(renamed)
 
 
+_WEBHOOK = {"webhookClientConfig": "clientConfig", "conversionReviewVersions": "conversionReviewVersions"}
+"""Member of a v1beta1 conversion → member of v1's webhook."""
+
+
 def _conversion_v1(text: Raw) -> Raw:
     old = _members.decode(text)
-    webhook = {}
-    if "webhookClientConfig" in old:
-        webhook["clientConfig"] = old.pop("webhookClientConfig")
-    if "conversionReviewVersions" in old:
-        webhook["conversionReviewVersions"] = old.pop("conversionReviewVersions")
+    webhook = {member: old.pop(top) for top, member in _WEBHOOK.items() if top in old}
     return _raw({**old, "webhook": _raw(webhook)}) if webhook else text
 
 
@@ -201,8 +189,4 @@ def _conversion_v1beta1(text: Raw) -> Raw:
     if webhook is None or bytes(webhook) == b"null":
         return text
     config = _members.decode(webhook)
-    if "clientConfig" in config:
-        new["webhookClientConfig"] = config["clientConfig"]
-    if "conversionReviewVersions" in config:
-        new["conversionReviewVersions"] = config["conversionReviewVersions"]
-    return _raw(new)
+    return _raw(new | {top: config[member] for top, member in _WEBHOOK.items() if member in config})

@@ -170,20 +170,11 @@ def _unpack(packed: bytes) -> Iterator[int]:
 
 
 def _put(field: SchemaField, values: list[int | bytes]) -> bytes:
-    if not field.repeated:
-        values = [_merged(field, values)]
-    return b"".join(_put_one(field, value) for value in values)
-
-
-def _merged(field: SchemaField, values: list[int | bytes]) -> int | bytes:
-    if field.kind in ("message", "time", "microtime", "intstr"):
-        return b"".join(value for value in values if isinstance(value, bytes))
-    return values[-1]
-
-
-def _put_one(field: SchemaField, value: int | bytes) -> bytes:
-    if isinstance(value, int):
-        return put_number(field.number, value)
+    number = field.number
+    if not field.repeated and field.kind in ("message", "time", "microtime", "intstr"):
+        values = [b"".join(value for value in values if isinstance(value, bytes))]
+    elif not field.repeated:
+        values = values[-1:]
     if field.wire_type == FIXED64:
-        return put_varint(field.number << 3 | FIXED64) + value
-    return put_bytes(field.number, value)
+        return b"".join(put_varint(number << 3 | FIXED64) + v for v in values if isinstance(v, bytes))
+    return b"".join(put_number(number, v) if isinstance(v, int) else put_bytes(number, v) for v in values)

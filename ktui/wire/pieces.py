@@ -125,8 +125,9 @@ class Layouts(dict[tuple[int, ...], Layout]):
 def with_resource_version(message: bytes, rv: int) -> bytes:
     """An object's message with `rv` in its metadata; raise IndexError or CodecError for other bytes."""
     start, rv_at, rv_end, metadata_end = _cuts(message, 0, len(message))
-    metadata = (message[start:rv_at], _resource_version(rv), message[rv_end:metadata_end])
-    return put_bytes(1, b"".join(metadata)) + message[metadata_end:]
+    text = b"%d" % rv
+    own = b"%c%c%b" % (_RESOURCE_VERSION, len(text), text)
+    return put_bytes(1, message[start:rv_at] + own + message[rv_end:metadata_end]) + message[metadata_end:]
 
 
 def _cuts(raw: bytes, start: int, end: int) -> tuple[int, int, int, int]:
@@ -157,8 +158,3 @@ def _layout(start: int, rv_at: int, rv_end: int, metadata_end: int, end: int, rv
     item_head = _ITEM + put_varint(len(opening) + metadata + rest) + opening
     sizes = len(metadata_head) + metadata, len(item_head) + metadata + rest
     return Layout(start, rv_at, rv_end, metadata_end, end, rv_head, metadata_head, item_head, *sizes)
-
-
-def _resource_version(rv: int) -> bytes:
-    text = b"%d" % rv
-    return b"%c%c%b" % (_RESOURCE_VERSION, len(text), text)

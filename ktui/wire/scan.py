@@ -22,10 +22,12 @@ from ktui.wire.scanpb import (
     Selectable,
     SharedLabels,
     SharedStrings,
+    all_paths,
     as_selected,
     combined,
     compile_scan,
     selectable_of,
+    tree_of,
 )
 from ktui.wire.schema import BYTES, VARINT, fields, message_of
 
@@ -61,8 +63,8 @@ class Shapes:
     """
 
     def __init__(self, message: str, selectable: Selectable) -> None:
-        self._paths = selectable.paths
-        self._wanted = _wanted(message, (NAME, NAMESPACE, UID, LABELS, *selectable.all_paths()))
+        self._paths = selectable
+        self._wanted = _wanted(message, (NAME, NAMESPACE, UID, LABELS, *all_paths(selectable)))
         self._by_size: dict[int, ValueShape] = {}
         self._misses: dict[int, int] = {}
         self._text = SharedStrings().__getitem__
@@ -160,13 +162,8 @@ class JsonScan:
 
     def __init__(self, selectable: Selectable) -> None:
         self._selectable = selectable
-        self._paths = selectable.all_paths()
-        tree: dict[str, Any] = {}
-        for path in (NAME, NAMESPACE, UID, LABELS, *self._paths):
-            node = tree
-            for part in path[:-1]:
-                node = node.setdefault(part, {})
-            node.setdefault(path[-1], {})
+        self._paths = all_paths(selectable)
+        tree = tree_of({path: {} for path in (NAME, NAMESPACE, UID, LABELS, *self._paths)})
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_struct("Object", tree))
 
     def scan(self, raw: bytes) -> Scanned:

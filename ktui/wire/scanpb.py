@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any
@@ -31,21 +30,19 @@ each registry in kube-apiserver 1.36. A repeated field in a path means its first
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Selectable:
-    """The field selectors of a resource, each with the paths of its value."""
+Selectable = dict[str, tuple[Path, ...]]
+"""The field selectors of a resource, each with the paths of its value."""
 
-    paths: dict[str, tuple[Path, ...]]
 
-    def all_paths(self) -> list[Path]:
-        """Return every path once."""
-        return list(dict.fromkeys(path for paths in self.paths.values() for path in paths))
+def all_paths(selectable: Selectable) -> list[Path]:
+    """Return every path once."""
+    return list(dict.fromkeys(path for paths in selectable.values() for path in paths))
 
 
 def selectable_of(resource: Resource) -> Selectable:
     """Return the field selectors of a resource, always with metadata.name and metadata.namespace."""
     names = dict.fromkeys(("metadata.name", "metadata.namespace", *resource.field_selectors))
-    return Selectable({name: _paths(resource, name) for name in names})
+    return {name: _paths(resource, name) for name in names}
 
 
 def _paths(resource: Resource, name: str) -> tuple[Path, ...]:
@@ -61,10 +58,10 @@ def _paths(resource: Resource, name: str) -> tuple[Path, ...]:
 
 def combined(values: dict[Path, str], selectable: Selectable) -> dict[str, str]:
     """Return each field selector's first non-empty value."""
-    fields = {}
-    for name, paths in selectable.paths.items():
-        fields[name] = next((value for path in paths if (value := values.get(path, ""))), "")
-    return fields
+    return {
+        name: next((value for path in paths if (value := values.get(path, ""))), "")
+        for name, paths in selectable.items()
+    }
 
 
 def as_selected(value: object) -> str:
@@ -133,7 +130,7 @@ def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
         "skip": _skip,
         "number": _number,
     }
-    exec(_code(message, tuple(selectable.paths.items())), names)
+    exec(_code(message, tuple(selectable.items())), names)
     scan: ProtobufScan = names["scan"]
     return scan
 
@@ -141,41 +138,32 @@ def compile_scan(message: str, selectable: Selectable) -> ProtobufScan:
 @cache
 def _code(message: str, paths: tuple[tuple[str, tuple[Path, ...]], ...]) -> CodeType:
     """The scan function of a message, compiled once in a process: each store has scanners of its own."""
-    selectable = Selectable(dict(paths))
-    variables = {path: f"f{at}" for at, path in enumerate(selectable.all_paths())}
+    variables = {path: f"f{at}" for at, path in enumerate(all_paths(dict(paths)))}
     variables[("metadata", "name")] = "name"
     variables[("metadata", "namespace")] = "namespace"
-    wanted = dict(variables)
-    wanted[("metadata", "uid")] = "uid"
-    wanted[("metadata", "labels")] = "labels"
+    wanted = variables | {("metadata", "uid"): "uid", ("metadata", "labels"): "labels"}
     lines: list[str] = []
     defaults = dict.fromkeys(wanted.values(), "''") | {"labels": "NONE"}
-    _level(message, _tree(wanted), "b", lines, defaults)
+    _level(message, tree_of(wanted), "b", lines, defaults)
     body = "\n".join(f" {line}" for line in lines)
+    values = ((name, " or ".join(variables[path] for path in tried) or "''") for name, tried in paths)
+    shown = ", ".join(f"{name!r}: {value}" for name, value in values)
     text = (
         "def scan(raw, start, end):\n b = raw[start:end] + END\n"
         + "".join(f" {name} = {value}\n" for name, value in defaults.items())
-        + f"{body}\n return Scanned(namespace, name, uid, labels, {_fields_dict(selectable, variables)})\n"
+        + f"{body}\n return Scanned(namespace, name, uid, labels, {{{shown}}})\n"
     )
     return compile(text, f"<scan {message}>", "exec")
 
 
-def _tree(wanted: dict[Path, str]) -> Tree:
+def tree_of(leaves: Mapping[Path, Any]) -> Tree:
     tree: Tree = {}
-    for path, variable in wanted.items():
+    for path, leaf in leaves.items():
         node = tree
         for part in path[:-1]:
             node = node.setdefault(part, {})
-        node[path[-1]] = variable
+        node.setdefault(path[-1], leaf)
     return tree
-
-
-def _fields_dict(selectable: Selectable, variables: dict[Path, str]) -> str:
-    items = []
-    for name, paths in selectable.paths.items():
-        value = " or ".join(variables[path] for path in paths) or "''"
-        items.append(f"{name!r}: {value}")
-    return "{" + ", ".join(items) + "}"
 
 
 def _level(message: str, tree: Tree, data: str, out: list[str], defaults: dict[str, str]) -> None:
@@ -186,7 +174,7 @@ def _level(message: str, tree: Tree, data: str, out: list[str], defaults: dict[s
         goal = tree.get(field.name)
         if goal is None or field.has("i"):
             continue
-        if isinstance(goal, str) and not isinstance(goal, dict):
+        if isinstance(goal, str):
             defaults[goal] = _default(field, goal)
         out += _skip_to(field, data, at)
         out += _take(field, goal, data, at, defaults)

@@ -14,34 +14,7 @@ from ktui.wire.envelope import MAGIC
 from ktui.wire.pb import CodecError, put_bytes, put_varint, unknown_kind
 from ktui.wire.schema import META, message_of
 
-STATUS = "meta.v1.Status"
-LIST_META = "meta.v1.ListMeta"
-
-LIST_TAIL = b"\x1a\0\x22\0"
-"""The part of a List after its last item."""
 ITEM = 2  # the field of a List's items
-
-
-def metadata_of_json(metadata: dict[str, Any]) -> bytes:
-    """Return the message of a PartialObjectMetadata: metadata and nothing else."""
-    return put_bytes(1, encode_message(META, metadata))
-
-
-def list_head(api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
-    """Return a List up to its first item; `item_bytes` is the size of all items together."""
-    type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
-    list_meta = put_bytes(1, encode_message(LIST_META, metadata))
-    size = put_varint(len(list_meta) + item_bytes)
-    return MAGIC + put_bytes(1, type_meta) + b"\x12" + size + list_meta
-
-
-def watch_frame(event_type: str, document: bytes) -> bytes:
-    """Return one event of a WATCH: four bytes of length, then a WatchEvent with a complete response."""
-    event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
-    return len(event).to_bytes(4, "big") + event
-
-
-PARTIAL = "PartialObjectMetadata"
 
 
 class Messages:
@@ -51,12 +24,22 @@ class Messages:
     of its objects. All methods raise CodecError for invalid input.
     """
 
-    list_head = staticmethod(list_head)
-    list_tail = LIST_TAIL
-    frame = staticmethod(watch_frame)
+    list_tail = b"\x1a\0\x22\0"  # the part of a List after its last item
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
+
+    def list_head(self, api_version: str, kind: str, metadata: dict[str, Any], item_bytes: int) -> bytes:
+        """Return a List up to its first item; `item_bytes` is the size of all items together."""
+        type_meta = put_bytes(1, api_version.encode()) + put_bytes(2, kind.encode())
+        list_meta = put_bytes(1, encode_message("meta.v1.ListMeta", metadata))
+        size = put_varint(len(list_meta) + item_bytes)
+        return MAGIC + put_bytes(1, type_meta) + b"\x12" + size + list_meta
+
+    def frame(self, event_type: str, document: bytes) -> bytes:
+        """Return one event of a WATCH: four bytes of length, then a WatchEvent with a complete response."""
+        event = put_bytes(1, event_type.encode()) + put_bytes(2, put_bytes(1, document))
+        return len(event).to_bytes(4, "big") + event
 
     def object(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
         """Return a stored object as a complete response in `api_version`."""
@@ -70,13 +53,13 @@ class Messages:
         """Return a JSON object (a Status, a bookmark, a PartialObjectMetadata) as a complete response."""
         obj = msgspec.json.decode(document)
         api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
-        if kind == PARTIAL:
-            return envelope_of(api_version, kind, metadata_of_json(obj.get("metadata") or {}))
+        if kind == "PartialObjectMetadata":
+            return envelope_of(api_version, kind, _only_metadata(obj))
         return envelope_of(api_version, kind, _encoded(api_version, kind, obj))
 
     def partial_item(self, document: bytes) -> bytes:
         """Return the JSON of a PartialObjectMetadata as an item of a List."""
-        return put_bytes(ITEM, metadata_of_json(msgspec.json.decode(document).get("metadata") or {}))
+        return put_bytes(ITEM, _only_metadata(msgspec.json.decode(document)))
 
     def _message(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
         if raw.startswith(MAGIC):
@@ -84,8 +67,12 @@ class Messages:
         return _encoded(api_version, kind, msgspec.json.decode(self._codec.object_json(raw, rv, api_version)))
 
 
+def _only_metadata(obj: dict[str, Any]) -> bytes:
+    return put_bytes(1, encode_message(META, obj.get("metadata") or {}))
+
+
 def _encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
-    message = STATUS if kind == "Status" else message_of(api_version, kind)
+    message = "meta.v1.Status" if kind == "Status" else message_of(api_version, kind)
     if message is None:
         raise unknown_kind(api_version, kind)
     try:

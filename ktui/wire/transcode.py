@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ktui.kube.golang.formatting import to_json
 from ktui.wire import jsontext, scalars
@@ -96,13 +96,11 @@ _UNIQUE = {
 """Fields whose text differs in every object: caching it would be useless."""
 
 
-class Parts(Protocol):
-    """Encoded message → texts that joined are its members, each with a leading comma.
+Parts = Callable[..., list[bytes]]
+"""(encoded message, rv=None) → texts that joined are its members, each with a leading comma.
 
-    `rv` replaces metadata.resourceVersion, at the top level only. The caller owns the list.
-    """
-
-    def __call__(self, encoded: bytes, rv: bytes | None = None) -> list[bytes]: ...
+`rv` replaces metadata.resourceVersion, at the top level only. The caller owns the list.
+"""
 
 
 class Functions(NamedTuple):
@@ -112,11 +110,8 @@ class Functions(NamedTuple):
     object: Text
 
 
-class Slot(NamedTuple):
-    """The place where a generated function finds the function of one of its fields."""
-
-    names: dict[str, Any]
-    name: str
+Install = Callable[[Callable[[bytes], Any]], None]
+"""Puts the function of a field to where a generated function finds it."""
 
 
 class Transcoder:
@@ -175,7 +170,7 @@ class Transcoder:
             found = self._objects[message] = self._shared(self._later(message, "object"))
         return found
 
-    def _kept(self, make: Text, memo: type[TranscodeCache] = TranscodeCache) -> Text:
+    def _kept(self, make: Text, memo: type[TranscodeCache[bytes]] = TranscodeCache) -> Text:
         return memo(make, self.budget).__getitem__
 
     def _shared(self, make: Text) -> Text:
@@ -187,10 +182,10 @@ class Transcoder:
             found = self._functions[message] = self._generate(message)
         return found
 
-    def _later(self, message: str, which: str, slot: Slot | None = None) -> Callable[[bytes], Any]:
+    def _later(self, message: str, which: str, install: Install | None = None) -> Callable[[bytes], Any]:
         """Return a function of a message that is generated when first called, as messages may be recursive.
 
-        The first call puts the generated function into `slot`.
+        The first call passes the generated function to `install`.
         """
         made: Callable[[bytes], Any] | None = None
 
@@ -198,8 +193,8 @@ class Transcoder:
             nonlocal made
             if made is None:
                 made = getattr(self._of(message), which)
-            if slot is not None:
-                slot.names[slot.name] = made
+            if install is not None:
+                install(made)
             return made(encoded)
 
         return text
@@ -217,15 +212,16 @@ class Transcoder:
             "meta": self.parts(META) if whole_object else None,
         }
         for row in (row for row in rows if row.wire_type == BYTES):
-            slot = Slot(names, f"text_{row.number}")
+            name = f"text_{row.number}"
+            install = partial(names.__setitem__, name)
             if spreads(row, whole_object):
-                names[slot.name] = self._later(row.type, "parts", slot)
+                names[name] = self._later(row.type, "parts", install)
             elif stays_apart(message, row):
-                names[slot.name] = self._apart(row.type)
+                names[name] = self._apart(row.type)
             elif row.name in _UNIQUE.get(message, ()):
-                names[slot.name] = jsontext.quote
+                names[name] = jsontext.quote
             else:
-                names[slot.name] = self._text_of(row, whole_object, slot)
+                names[name] = self._text_of(row, whole_object, install)
         exec(functions_code(message, rows, whole_object), names)
         return Functions(names["parts"], names["object"])
 
@@ -240,7 +236,7 @@ class Transcoder:
     def _again_object(self, message: str, rows: tuple[SchemaField, ...], encoded: bytes) -> bytes:
         return b"{" + b"".join(self._again(message, rows, encoded, None))[1:] + b"}"
 
-    def _text_of(self, row: SchemaField, whole_object: bool, slot: Slot) -> Text:
+    def _text_of(self, row: SchemaField, whole_object: bool, install: Install) -> Text:
         if row.is_map:
             return self._entry(row)
         if row.has("i"):
@@ -248,7 +244,7 @@ class Transcoder:
         if row.name == "volumeClaimTemplates" and self._served:
             return self._claim
         if row.kind == "message" and (not self._sharing or (whole_object and not row.repeated)):
-            return self._later(row.type, "object", slot)
+            return self._later(row.type, "object", install)
         return self._value_of(row)
 
     def _apart(self, message: str) -> Callable[[bytes], Pieces]:
@@ -285,12 +281,9 @@ class Transcoder:
     def _raw(self, encoded: bytes) -> bytes:
         """Return a RawExtension; a value that is itself an envelope is printed as its object."""
         inner = scalars.last_bytes(encoded, 1)
-        if inner.startswith(MAGIC):
-            return self._nested(inner)
-        return jsontext.embed(inner) if inner else scalars.NULL
-
-    def _nested(self, raw: bytes) -> bytes:
-        envelope = open_value(raw)
+        if not inner.startswith(MAGIC):
+            return jsontext.embed(inner) if inner else scalars.NULL
+        envelope = open_value(inner)
         message = message_of(envelope.api_version, envelope.kind)
         if message is None:
             raise CodecError(f"a nested {envelope.kind or 'object'} of an unknown kind")

@@ -80,8 +80,8 @@ class Budget:
         return True
 
 
-class _Cache(dict[bytes, T], Generic[T]):
-    """`cache[encoded]`; on a miss `make` computes it."""
+class TranscodeCache(dict[bytes, T], Generic[T]):
+    """`cache[encoded]`: JSON text; on a miss `make` computes it."""
 
     __slots__ = ("_budget", "_make", "_older")
     _make: Callable[[bytes], T]
@@ -111,13 +111,7 @@ class _Cache(dict[bytes, T], Generic[T]):
         self.clear()
 
 
-class TranscodeCache(_Cache[bytes]):
-    """A cache for JSON text."""
-
-    __slots__ = ()
-
-
-class ShortTranscodeCache(TranscodeCache):
+class ShortTranscodeCache(TranscodeCache[bytes]):
     """A cache for short pieces only, as long strings hardly ever repeat."""
 
     __slots__ = ()
@@ -129,7 +123,7 @@ class ShortTranscodeCache(TranscodeCache):
         return super().__missing__(encoded)
 
 
-class PiecesCache(_Cache[Pieces]):
+class PiecesCache(TranscodeCache[Pieces]):
     """A cache for JSON text in pieces."""
 
     __slots__ = ()

@@ -7,10 +7,9 @@ what it is given, so objects are replaced before they are rendered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
-from typing import overload
 
 from ktui.apiserver.forms.metadata_form import KIND, LIST_KIND, Partial, PartialList, PartialMessage
 from ktui.apiserver.forms.plain import Converted, EventForm, Message, ObjectForm, Plain
@@ -33,28 +32,6 @@ def dropper(form: Form) -> Callable[[StoredObject], StoredObject] | None:
     return partial(without_managed_fields, form=form) if form.drop else None
 
 
-class DroppedObjects(Sequence[StoredObject]):
-    """The objects of a List, each replaced when it is read, so that they are not held twice."""
-
-    def __init__(
-        self, objects: Sequence[StoredObject], replaced: Callable[[StoredObject], StoredObject]
-    ) -> None:
-        self._objects = objects
-        self._replaced = replaced
-
-    def __len__(self) -> int:
-        return len(self._objects)
-
-    @overload
-    def __getitem__(self, at: int) -> StoredObject: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[StoredObject]: ...
-    def __getitem__(self, at: int | slice) -> StoredObject | list[StoredObject]:
-        if isinstance(at, slice):
-            return [*map(self._replaced, self._objects[at])]
-        return self._replaced(self._objects[at])
-
-
 class DroppedEvents(EventForm):
     """Events in a form, of objects without managedFields; encoded once for all watchers with that form."""
 
@@ -67,12 +44,12 @@ class DroppedEvents(EventForm):
         self.large_bytes = form.large_bytes
 
     def event(self, event: OutEvent, *, first: bool) -> bytes:
-        obj = event.object
+        obj, render = event.object, self._form.event
         if obj is None:  # a BOOKMARK or an ERROR
-            return self._form.event(event, first=first)
+            return render(event, first=first)
 
         def rendered(whole: OutEvent) -> bytes:
-            return self._form.event(OutEvent(whole.type, whole.rv, self._replaced(obj)), first=first)
+            return render(OutEvent(whole.type, whole.rv, self._replaced(obj)), first=first)
 
         return event.encoding((self._key, first), rendered)
 

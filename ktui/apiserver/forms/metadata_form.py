@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
@@ -14,11 +15,11 @@ from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.storage.objects import StoredObject
-from ktui.wire.pieces import Piece
+from ktui.wire.pieces import Layout
 from ktui.wire.stored_codec import Messages
 
 # metav1.ObjectMeta and what it contains: members in the order in which Go encodes them.
-_OBJECT_META = (
+OBJECT_META = (
     "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
     "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations",
     "ownerReferences", "finalizers", "managedFields",
@@ -38,7 +39,7 @@ def _struct(name: str, *members: str, required: tuple[str, ...] = (), **lists: t
 _OwnerReference = _struct("OwnerReference", "controller", "blockOwnerDeletion", required=_OWNER)
 _ManagedFieldsEntry = _struct("ManagedFieldsEntry", *_MANAGED_FIELDS)
 _ObjectMeta = _struct(
-    "ObjectMeta", *_OBJECT_META, ownerReferences=_OwnerReference, managedFields=_ManagedFieldsEntry
+    "ObjectMeta", *OBJECT_META, ownerReferences=_OwnerReference, managedFields=_ManagedFieldsEntry
 )
 _decoder = msgspec.json.Decoder(_ObjectMeta)
 _encode = msgspec.json.encode
@@ -88,10 +89,8 @@ def partial(document: bytes, api_version: str, resource: Resource) -> bytes:
         metadata = in_type_order(metadata)
     if annotation := INTERNAL_ANNOTATIONS.get(resource.id):
         metadata = _without_annotation(metadata, annotation)
-    return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (
-        api_version.encode(),
-        metadata,
-    )
+    version = api_version.encode()
+    return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (version, metadata)
 
 
 def _without_annotation(metadata: bytes, name: str) -> bytes:
@@ -167,6 +166,9 @@ class PartialList(EventForm):
 class PartialMessage(Message):
     """PartialObjectMetadata: cut from the stored message, or encoded from its JSON."""
 
+    _cut = staticmethod(Layout.metadata)
+    _size = staticmethod(attrgetter("metadata_size"))
+
     def __init__(self, resource: Resource, messages: Messages, partial: Partial, api_version: str) -> None:
         super().__init__(resource, messages)
         self._partial = partial
@@ -178,14 +180,6 @@ class PartialMessage(Message):
 
     def of_document(self, document: bytes) -> bytes:
         return self._messages.document(self._partial.of_document(document))
-
-    def item(self, obj: StoredObject) -> Sequence[Piece]:
-        layout = obj.layout() if self._spliced else None
-        return (self._encoded(obj),) if layout is None else layout.metadata(obj.raw, obj.rv)
-
-    def item_size(self, obj: StoredObject) -> int:
-        layout = obj.layout() if self._spliced else None
-        return len(self._encoded(obj)) if layout is None else layout.metadata_size
 
     def _encoded(self, obj: StoredObject) -> bytes:
         return self._messages.partial_item(self._partial.whole(obj))

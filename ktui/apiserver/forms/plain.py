@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from ktui.apiserver.framing import LIST_TAIL, custom_list_head, custom_list_tail, list_head
@@ -12,7 +13,7 @@ from ktui.kube.resources import Resource
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.meter import decoding
 from ktui.telemetry.off_loop import LARGE_BYTES
-from ktui.wire.pieces import Piece
+from ktui.wire.pieces import Layout, Piece
 from ktui.wire.stored_codec import Messages, StoredCodec
 
 
@@ -127,6 +128,10 @@ class Converted(Plain):
 class Message(ObjectForm):
     """Complete objects. A List's message begins with the size of all its items: see `whole_head`."""
 
+    # How a stored message becomes an item, and that item's size.
+    _cut = staticmethod(Layout.item)
+    _size = staticmethod(attrgetter("item_size"))
+
     def __init__(self, resource: Resource, messages: Messages) -> None:
         self._messages = messages
         self._api_version = resource.api_version
@@ -153,11 +158,11 @@ class Message(ObjectForm):
 
     def item(self, obj: StoredObject) -> Sequence[Piece]:
         layout = obj.layout() if self._spliced else None
-        return (self._encoded(obj),) if layout is None else layout.item(obj.raw, obj.rv)
+        return (self._encoded(obj),) if layout is None else self._cut(layout, obj.raw, obj.rv)
 
     def item_size(self, obj: StoredObject) -> int:
         layout = obj.layout() if self._spliced else None
-        return len(self._encoded(obj)) if layout is None else layout.item_size
+        return len(self._encoded(obj)) if layout is None else self._size(layout)
 
     def ready(self, obj: StoredObject) -> bool:
         """Whether the object's message can be cut from stored bytes, without encoding."""

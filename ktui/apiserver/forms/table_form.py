@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from ktui.apiserver.forms.metadata_form import Partial
+from ktui.apiserver.forms.metadata_form import OBJECT_META, Partial
 from ktui.apiserver.forms.plain import ObjectForm, event_line
 from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
@@ -23,26 +23,10 @@ _NULL = b"null"
 INCLUDES = ("Metadata", "Object", "None")
 
 
-class _Metadata(TypedDict, total=False):
-    """ObjectMeta without managed fields, which are half of many objects and in no cell."""
-
-    name: Any
-    generateName: Any
-    namespace: Any
-    uid: Any
-    resourceVersion: Any
-    generation: Any
-    creationTimestamp: Any
-    deletionTimestamp: Any
-    deletionGracePeriodSeconds: Any
-    labels: Any
-    annotations: Any
-    ownerReferences: Any
-    finalizers: Any
-
-
+# ObjectMeta without managedFields, which are half of many objects and in no cell.
+_shown = dict.fromkeys((name for name in OBJECT_META if name != "managedFields"), Any)
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_metadata = msgspec.json.Decoder(_Metadata)
+_metadata = msgspec.json.Decoder(TypedDict("_Metadata", _shown, total=False))  # type: ignore[operator]
 _any = msgspec.json.Decoder()
 
 
@@ -101,20 +85,13 @@ class Table(ObjectForm):
     def _line(self, event: OutEvent, first: bool) -> bytes:
         # Only the first event of a watch has the column definitions.
         columns = table_columns(self._resource) if first else None
-        head = self._head({"resourceVersion": str(event.rv)}, columns)
-        row = (
-            self._document_row(event.document) if event.object is None else b"".join(self.item(event.object))
-        )
+        head, obj = self._head({"resourceVersion": str(event.rv)}, columns), event.object
+        row = self._document_row(event.document) if obj is None else b"".join(self.item(obj))
         return event_line(event.type, b"%b%b]}" % (head, row))
 
     def _head(self, metadata: dict[str, Any], columns: list[dict[str, Any]] | None) -> bytes:
-        head = {
-            "kind": "Table",
-            "apiVersion": self._api_version,
-            "metadata": metadata,
-            "columnDefinitions": columns,
-        }
-        return to_json(head)[:-1] + b',"rows":['
+        head = {"kind": "Table", "apiVersion": self._api_version, "metadata": metadata}
+        return to_json(head | {"columnDefinitions": columns})[:-1] + b',"rows":['
 
     def _made(self, obj: StoredObject) -> TableRow:
         return table_row(self._resource, self._tree(b"".join(self._plain.item(obj))))
@@ -134,21 +111,12 @@ class Table(ObjectForm):
         return tree
 
     def _document_row(self, document: bytes) -> bytes:
-        row = table_row(self._resource, self._tree(document)).at(time.time())
-        match self._include:
-            case "Object":
-                shown = document
-            case "None":
-                shown = _NULL
-            case _:
-                shown = self._partial.of_document(document)
+        row, shown = table_row(self._resource, self._tree(document)).at(time.time()), _NULL
+        if self._include != "None":
+            shown = document if self._include == "Object" else self._partial.of_document(document)
         return b"%b%b}" % (row, shown)
 
     def _object(self, obj: StoredObject) -> Sequence[bytes]:
-        match self._include:
-            case "Object":
-                return (self._plain.whole(obj),)
-            case "None":
-                return (_NULL,)
-            case _:
-                return self._partial.item(obj)
+        if self._include == "None":
+            return (_NULL,)
+        return (self._plain.whole(obj),) if self._include == "Object" else self._partial.item(obj)

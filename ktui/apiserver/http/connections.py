@@ -60,11 +60,9 @@ class Connections:
         if now - self._told_at >= TELL_SECONDS:
             others = self.refused - self._told - 1
             more = f", and {others:,} others before it" if others else ""
-            why = (
-                f"{self.most:,} are open, the most (--max-connections)"
-                if self.open >= self.most
-                else f"{self.open:,} are open, and few files are left (ulimit -n)"
-            )
+            why = f"{self.open:,} are open, and few files are left (ulimit -n)"
+            if self.open >= self.most:
+                why = f"{self.most:,} are open, the most (--max-connections)"
             log.warning("connection from %s refused%s: %s", host, more, why)
             self._told_at, self._told = now, self.refused
 

@@ -37,14 +37,8 @@ def as_body(error: StatusError) -> bytes:
     return json.dumps(error.body()).encode() + b"\n"
 
 
-TOO_MANY = as_body(
-    StatusError(
-        429,
-        "TooManyRequests",
-        "Too many connections are open, please try again later.",
-        {"retryAfterSeconds": 1},
-    )
-)
+_WHY = "Too many connections are open, please try again later."
+TOO_MANY = as_body(StatusError(429, "TooManyRequests", _WHY, {"retryAfterSeconds": 1}))
 TOO_MANY_HEADERS = [(b"content-type", b"application/json"), (b"retry-after", b"1")]
 
 
@@ -131,11 +125,8 @@ class HealthReserve:
         if not isinstance(request, h11.Request):
             return
         status, headers, body = await self._response(request, writer)
-        kept = [
-            (name, value)
-            for name, value in headers
-            if name.lower() not in (b"content-length", b"connection", b"transfer-encoding")
-        ]
+        own = (b"content-length", b"connection", b"transfer-encoding")
+        kept = [(name, value) for name, value in headers if name.lower() not in own]
         kept += [(b"content-length", str(len(body)).encode()), (b"connection", b"close")]
         pieces = [http.send(h11.Response(status_code=status, headers=kept))]
         pieces.append(http.send(h11.Data(b"" if request.method == b"HEAD" else body)))

@@ -60,7 +60,9 @@ def check_web_page(request: Request) -> None:
         raise _refused(request, "host")
     if "origin" in request.headers and not is_loopback(host_of(request.headers["origin"])):
         raise _refused(request, "origin")
-    if _writes(request) and request.media_type in SIMPLE_TYPES:
+    # A DELETE may have no body; browsers send a preflight request before it.
+    writes = request.method in ("POST", "PUT", "PATCH") or (request.method == "DELETE" and request.has_body)
+    if writes and request.media_type in SIMPLE_TYPES:
         raise unsupported_media_type()
 
 
@@ -75,17 +77,8 @@ def browser_headers(request: Request, *, has_token: bool) -> Headers:
     return []
 
 
-def _writes(request: Request) -> bool:
-    """Return True for a write. A DELETE may have no body; browsers send a preflight request before it."""
-    return request.method in ("POST", "PUT", "PATCH") or (request.method == "DELETE" and request.has_body)
-
-
 def _refused(request: Request, header: str) -> StatusError:
     value = quote(request.headers.get(header, "")[:LONGEST])
     why = f"{header.capitalize()} {value} is not a loopback name"
-    return StatusError(
-        403,
-        "Forbidden",
-        f"forbidden: {why}: with --insecure-http only localhost, 127.0.0.1 and [::1] are served",
-        {},
-    )
+    served = "with --insecure-http only localhost, 127.0.0.1 and [::1] are served"
+    return StatusError(403, "Forbidden", f"forbidden: {why}: {served}", {})

@@ -114,7 +114,9 @@ PLAIN_VERBS = VERBS - {"PATCH"}
 OTHER_VERB = "other"
 READ_ONLY, MUTATING = ((("request_kind", kind),) for kind in ("readOnly", "mutating"))
 MOST_SHAPES = 4096
+SHAPE_LABELS = ("group", "version", "resource", "subresource", "scope")
 Shape = tuple[str, str, str, str, str, str, str]
+"""The values of SHAPE_LABELS, verb and dry_run."""
 
 
 class ShapeSeries:
@@ -196,17 +198,16 @@ class RequestMetrics:
             waited = call.meter.phases.get("wait", 0.0) / 1000.0
             self.read_wait.observe(waited, resource_labels(call.resource, call.behaviour))
         if call.verb == "LIST":
-            self._list_ended(call, call.resource, call.plan)
+            self.lists.ended(call, call.resource)
+            if call.plan.probe and call.plan.source is Source.CACHE:
+                labels = (*resource_labels(call.resource, call.behaviour), *_consistent_read(call, call.plan))
+                self.consistent_reads.add(1, labels)
 
     def _observe(self, shape: ShapeSeries, seconds: float, size: int) -> None:
         """Add to three histograms, whose series are looked up once for each shape."""
         if shape.observed is None:
-            bare = shape.bare
-            shape.observed = (
-                self.duration.series(shape.whole),
-                self.indicator.series(bare),
-                self.sizes.series(bare),
-            )
+            of_whole, bare = self.duration.series(shape.whole), shape.bare
+            shape.observed = of_whole, self.indicator.series(bare), self.sizes.series(bare)
         (durations, total), (indicated, indicated_total), (sizes, size_total) = shape.observed
         bucket = bisect_left(DURATION_BOUNDS, seconds)
         durations[bucket] += 1
@@ -231,37 +232,17 @@ class RequestMetrics:
         if found is None:
             if len(self._by_shape) >= MOST_SHAPES:  # definitions of custom resources come and go
                 self._by_shape.clear()
-            found = self._by_shape[shape] = _shape_series(*shape)
+            bare = (("verb", verb), *zip(SHAPE_LABELS, shape, strict=False), COMPONENT)
+            found = self._by_shape[shape] = ShapeSeries(bare, (*bare, ("dry_run", dry_run)))
         return found
 
-    def _list_ended(self, call: Call, resource: Resource, plan: Plan) -> None:
-        self.lists.ended(call, resource)
-        named = resource_labels(resource, call.behaviour)
-        if plan.probe and plan.source is Source.CACHE:
-            success = call.response.status < HTTPStatus.BAD_REQUEST
-            self.consistent_reads.add(1, (*named, *_consistent_read(call.route, plan, success=success)))
 
-
-def _consistent_read(route: str, plan: Plan, *, success: bool) -> Labels:
+def _consistent_read(call: Call, plan: Plan) -> Labels:
     """Return the labels of a consistent read. `skipped`: rejected with 429 where others fall back to etcd."""
+    success = call.response.status < HTTPStatus.BAD_REQUEST
     skipped = not success and plan.fallback is Fallback.REJECT_IF_LATE
-    fallback = "true" if route == FELL_BACK else "skipped" if skipped else "false"
+    fallback = "true" if call.route == FELL_BACK else "skipped" if skipped else "false"
     return (("success", "true" if success else "false"), ("fallback", fallback))
-
-
-def _shape_series(
-    group: str, version: str, resource: str, subresource: str, scope: str, verb: str, dry_run: str
-) -> ShapeSeries:
-    bare: Labels = (
-        ("verb", verb),
-        ("group", group),
-        ("version", version),
-        ("resource", resource),
-        ("subresource", subresource),
-        ("scope", scope),
-        COMPONENT,
-    )
-    return ShapeSeries(bare, (*bare, ("dry_run", dry_run)))
 
 
 def _verb(call: Call) -> str:

@@ -220,13 +220,9 @@ def process_metrics(connections: Connections, logs: Sequence[RequestLog]) -> Ite
     for name, about, kind, value in rows:
         values = [] if value is None else [((), value)]
         yield CallbackMetric(name, about, partial(iter, values), kind)
+    of_log: Labels = (("plugin", "log"),)
     for name, about, log_kind, label in (
-        (
-            "apiserver_audit_error_total",
-            "Audit Events that could not be written.",
-            "audit",
-            (("plugin", "log"),),
-        ),
+        ("apiserver_audit_error_total", "Audit Events that could not be written.", "audit", of_log),
         ("ktui_http_log_lines_lost_total", "HTTP log lines that could not be written.", "http", ()),
     ):
         lost = [(label, float(log.lost)) for log in logs if log.kind == log_kind]

@@ -132,15 +132,14 @@ class OpenApiPages:
         self,
         request: Request,
         response: Response,
-        resources: list[Resource],
+        found: list[Resource],
         version: int,
         media_type: str = JSON,
     ) -> None:
-        tag = digest(resources, self._release)
+        tag = digest(found, self._release)
         if version == 3 and (asked := request.parameter("hash")):
             if asked != tag:
-                location = f"{request.path}?hash={tag}"
-                response.add_headers([header("location", location)])
+                response.add_headers([header("location", f"{request.path}?hash={tag}")])
                 await response.whole(301, "", b"")
                 return
             response.add_headers([header("cache-control", f"public, immutable, max-age={_YEAR}")])
@@ -148,10 +147,10 @@ class OpenApiPages:
         if request.headers.get("if-none-match", "") == f'"{tag}"':
             await response.whole(304, "", b"")
             return
-        body = _BODIES.get((version, tag, media_type))
+        key = version, tag, media_type
+        body = _BODIES.get(key)
         if body is None:
-            key = version, tag, media_type
-            body = await compute_large(_made, key, tuple(resources), self._release)
+            body = await compute_large(_made, key, tuple(found), self._release)
         await response.whole(200, media_type, body)
 
 
@@ -207,12 +206,9 @@ def digest(resources: Iterable[Resource], release: int) -> str:
     """Return a hash of the documents' content, which changes with the version and with definitions."""
     found = hashlib.sha256(str(release).encode())
     for resource in resources:
-        found.update(_fingerprint(resource) if resource.custom else resource.path.encode())
+        content = [resource.path, resource.kind, dict(resource.schemas)] if resource.custom else None
+        found.update(msgspec.json.encode(content, order="sorted") if content else resource.path.encode())
     return found.hexdigest().upper()
-
-
-def _fingerprint(resource: Resource) -> bytes:
-    return msgspec.json.encode([resource.path, resource.kind, dict(resource.schemas)], order="sorted")
 
 
 @lru_cache(maxsize=8)
@@ -239,16 +235,10 @@ def _path_of(resource: Resource) -> str:
     return f"{'apis' if resource.group else 'api'}/{resource.api_version}"
 
 
-def _name_of(resource: Resource) -> str | None:
-    if not resource.custom:
-        return kind_schema(resource.api_version, resource.kind)
-    return custom_name(resource)
-
-
 def _paths(resource: Resource, root: str, *, version: int) -> Document:
     scope = "/namespaces/{namespace}" if resource.namespaced else ""
     collection = f"/{_path_of(resource)}{scope}/{resource.resource}"
-    name = _name_of(resource)
+    name = custom_name(resource) if resource.custom else kind_schema(resource.api_version, resource.kind)
     ref = {"$ref": root + name} if name else {}
     found: dict[str, Document] = {}
     for verb in resource.verbs:
@@ -272,15 +262,12 @@ def _operation(
         answer |= {"schema": ref} if version == 2 else {"content": {JSON: {"schema": ref}}}
     text = {"type": "string"} if version == 2 else {"schema": {"type": "string", "uniqueItems": True}}
     names = ("dryRun", "fieldManager", "fieldValidation") if verb in _WRITES else ()
+    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
     return {
         "operationId": f"{verb}{resource.group.title().replace('.', '')}{resource.version.title()}"
         f"{resource.kind}{sub.title()}",
         "parameters": [{"name": name, "in": "query", **text} for name in names],
         "responses": {"200": answer},
         "x-kubernetes-action": _ACTIONS[verb][1],
-        "x-kubernetes-group-version-kind": {
-            "group": resource.group,
-            "version": resource.version,
-            "kind": resource.kind,
-        },
+        "x-kubernetes-group-version-kind": kind,
     }

@@ -117,7 +117,10 @@ class PageRouter:
 
     def find(self, method: str, path: str) -> Page | None:
         """Return the page, None if there is none; raise StatusError 405 if it does not support the method."""
-        methods = self._methods(_segments(path))
+        segments = _segments(path)
+        methods = self._pages.get(segments) or next(
+            (pages for pattern, pages in self._pages.items() if _fits(pattern, segments)), None
+        )
         if methods is None:
             return None
         page = methods.get(method) or methods.get("*")
@@ -128,15 +131,10 @@ class PageRouter:
     def paths(self) -> list[str]:
         return sorted("/" + "/".join(segments) for segments in self._pages)
 
-    def _methods(self, segments: tuple[str, ...]) -> dict[str, Page] | None:
-        if segments in self._pages:
-            return self._pages[segments]
-        for pattern, methods in self._pages.items():
-            if len(pattern) == len(segments) and all(
-                wanted in ("{}", found) for wanted, found in zip(pattern, segments, strict=True)
-            ):
-                return methods
-        return None
+
+def _fits(pattern: tuple[str, ...], segments: tuple[str, ...]) -> bool:
+    alike = len(pattern) == len(segments)
+    return alike and all(part in ("{}", own) for part, own in zip(pattern, segments, strict=True))
 
 
 def _segments(path: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,12 +14,7 @@ from ktui.apiserver.http.request import Request
 from ktui.apiserver.http.response import Response
 from ktui.apiserver.metrics.metric_types import render
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.metrics.storage import (
-    EtcdMetrics,
-    KeyNames,
-    cache_metrics,
-    process_metrics,
-)
+from ktui.apiserver.metrics.storage import EtcdMetrics, KeyNames, cache_metrics, process_metrics
 from ktui.apiserver.negotiation import JSON, acceptable
 from ktui.apiserver.pages import discovery
 from ktui.apiserver.pages.caches import CachePages
@@ -71,19 +66,13 @@ class HealthPages:
         self._alive = alive
         self._ready = ready
 
-    async def healthz(self, request: Request, response: Response) -> None:
-        await self._answer("healthz", self._alive, request, response)
-
-    async def livez(self, request: Request, response: Response) -> None:
-        await self._answer("livez", self._alive, request, response)
-
-    async def readyz(self, request: Request, response: Response) -> None:
-        await self._answer("readyz", [*self._alive, *self._ready], request, response)
-
-    def single(self, name: str) -> dict[str, Page]:
-        """Return a page for each single check of /healthz, /livez or /readyz."""
-        checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
-        return {check.name: partial(self._one, name, check) for check in checks}
+    def pages(self) -> Iterator[tuple[str, Page]]:
+        """Yield the path and the page of all checks, and of each single one."""
+        for name in ("healthz", "livez", "readyz"):
+            checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
+            yield f"/{name}", partial(self._answer, name, checks)
+            for check in checks:
+                yield f"/{name}/{check.name}", partial(self._one, name, check)
 
     async def _one(self, name: str, check: Check, request: Request, response: Response) -> None:
         failure = check.failure()
@@ -168,10 +157,8 @@ class Pages:
                 Check("watch-caches", lambda: stale_text(services.registry.stale()), shown=True),
             ],
         )
-        for name, page in (("healthz", health.healthz), ("livez", health.livez), ("readyz", health.readyz)):
-            router.add("*", f"/{name}", page)
-            for check, single in health.single(name).items():
-                router.add("*", f"/{name}/{check}", single)
+        for path, page in health.pages():
+            router.add("*", path, page)
         for path in ("/", "/index.html"):  # upstream's index answers every method
             router.add("*", path, self._root)
         router.add("GET", "/version", self._version)

@@ -72,7 +72,7 @@ class ParserPool:
             raise _Ended(await process.ended()) from None
         finally:
             if answered:
-                process.drop_after(IDLE_SECONDS)
+                process.drop_when_idle()
                 self._idle.append(process)
             else:
                 self._drop(process)
@@ -205,9 +205,8 @@ class _Process:
         if self._timer is not None:
             self._timer.cancel()
 
-    def drop_after(self, seconds: float) -> None:
-        """End the process after `seconds` without a request."""
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._drop, self)
+    def drop_when_idle(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._drop, self)
 
     def end(self) -> None:
         self.keep()

@@ -79,11 +79,8 @@ async def handle(server: Server, call: Call) -> None:
     if of_list:
         labels = LabelSelector.parse(call.request.parameter("labelSelector"))
         fields = FieldSelector.parse(call.request.parameter("fieldSelector"), RESOURCE)
-        names = [
-            name
-            for name in names
-            if labels.matches({}) and fields.matches({"metadata.name": name, "metadata.namespace": ""})
-        ]
+        named = [(name, {"metadata.name": name, "metadata.namespace": ""}) for name in names]
+        names = [name for name, found in named if labels.matches({}) and fields.matches(found)]
     documents = [to_json(await _status(server, name)) for name in names]
     found = cast("list[StoredObject]", [Component(doc, codec.messages.document(doc)) for doc in documents])
     if not of_list:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
-from ktui.apiserver.forms.choose import DroppedObjects, dropper, object_form
+from ktui.apiserver.forms.choose import dropper, object_form
 from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import Message, ObjectForm
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
@@ -45,33 +45,38 @@ _AT_ONCE = 16
 
 
 async def message_chunks(
-    renderer: Message, metadata: dict[str, Any], objects: Sequence[StoredObject]
+    renderer: Message,
+    metadata: dict[str, Any],
+    objects: Sequence[StoredObject],
+    replaced: Callable[[StoredObject], StoredObject] | None = None,
 ) -> Iterator[bytes]:
-    """Yield the List in chunks. Measuring its size yields to other tasks."""
-    keep = len(objects) <= _FEW and not all(map(renderer.ready, objects))
+    """Yield the List in chunks. Measuring its size yields to other tasks.
+
+    `replaced` replaces each object whenever it is rendered, so that none is held twice.
+    """
+
+    def shown(part: Sequence[StoredObject]) -> Iterable[StoredObject]:
+        return part if replaced is None else map(replaced, part)
+
+    keep = len(objects) <= _FEW and not all(map(renderer.ready, shown(objects)))
     items: list[Sequence[Piece]] = []
     size = 0
     async for part in sliced(objects, _AT_ONCE):
         if keep:
-            items += map(renderer.item, part)
+            items += map(renderer.item, shown(part))
         else:
-            size += sum(map(renderer.item_size, part))
+            size += sum(map(renderer.item_size, shown(part)))
     size += sum(len(piece) for item in items for piece in item)
     head, tail = renderer.whole_head(metadata, size), renderer.list_tail(metadata)
-    return chunked(head, items if keep else map(renderer.item, objects), tail, joint=b"")
+    return chunked(head, items if keep else map(renderer.item, shown(objects)), tail, joint=b"")
 
 
 TURN_SECONDS = 0.001
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
-    form = negotiate(
-        call.request.accept,
-        custom=resource.custom,
-        collection=True,
-        pretty=call.request.wants_pretty,
-        drops=call.drops,
-    )
+    accept, pretty = call.request.accept, call.request.wants_pretty
+    form = negotiate(accept, custom=resource.custom, collection=True, pretty=pretty, drops=call.drops)
     options = parse_list_options(call.request.query)
     selectors = await compute(read_list, options, call.behaviour, resource)
     selection = selection_of(*selectors, call.info, read_shards(options, call.behaviour))
@@ -113,8 +118,7 @@ async def _chunks(
 ) -> Iterator[bytes]:
     replaced = dropper(form)
     if isinstance(renderer, Message):
-        objects = answer.objects if replaced is None else DroppedObjects(answer.objects, replaced)
-        return await message_chunks(renderer, metadata, objects)
+        return await message_chunks(renderer, metadata, answer.objects, replaced)
     head, tail = renderer.list_head(metadata), renderer.list_tail(metadata)
     if not answer.objects:
         document = renderer.empty_list(metadata) if isinstance(renderer, Partial) else head + tail

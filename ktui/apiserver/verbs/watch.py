@@ -49,18 +49,11 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     include = call.request.parameter("includeObject")
     renderer = event_form(form, resource, server.services.codec, include=include)
     cacher = server.cacher(resource)
-    lasts = watch_timeout(options)
-    answer = await cacher.watch(
-        WatchRequest(
-            call.info.namespace or None,
-            call.info.name or None,
-            listed,  # as the client wrote it; the plan has the defaults
-            selection,
-            lasts,
-            resource=resource,
-            form=form.target or resource.api_version + ("" if form.media_type == JSON else " protobuf"),
-        )
-    )
+    lasts = float(options.timeout_seconds or MIN_REQUEST_SECONDS * (1.0 + random.random()))
+    scope = call.info.namespace or None, call.info.name or None
+    encoded = form.target or resource.api_version + ("" if form.media_type == JSON else " protobuf")
+    # The options are as the client wrote them; the plan has the defaults.
+    answer = await cacher.watch(WatchRequest(*scope, listed, selection, lasts, resource, encoded))
     call.planned(answer.plan, answer.route)
     opened = _opened(call, listed, form.target, answer.route, lasts)
     watch = server.watches.add(opened, answer, call.meter, call.begun)
@@ -77,7 +70,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
 def _opened(call: Call, requested: ListOptions, form: str, route: str, lasts: float) -> WatcherOpened:
     return WatcherOpened(
-        id=call.id,
+        id=call.meter.request_id,
         resource=call.resource_id,
         since=requested.resource_version,
         client=call.request.client,
@@ -89,13 +82,6 @@ def _opened(call: Call, requested: ListOptions, form: str, route: str, lasts: fl
         timeout=lasts,
         seats=call.meter.seats,
     )
-
-
-def watch_timeout(options: ListOptions) -> float:
-    """Return the seconds until the server ends the stream."""
-    if options.timeout_seconds:
-        return float(options.timeout_seconds)
-    return MIN_REQUEST_SECONDS * (1.0 + random.random())
 
 
 def _compresses(call: Call, options: ListOptions) -> bool:
@@ -169,7 +155,9 @@ async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm, gzip:
         with meter.phase("send"):
             await call.response.write(await gzip_member(piece) if gzip else piece)
         if initial:
-            watch.sent_initially(len(batch), len(piece), call.elapsed_ms())
+            meter.initial += len(batch)
+            meter.initial_bytes += len(piece)
+            meter.initial_ms = call.elapsed_ms()
         else:
             meter.clocked_steps = LIVE_STEPS
     await call.response.end()
