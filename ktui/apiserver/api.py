@@ -249,10 +249,7 @@ class Api:
 
 
 def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: PriorityLevel) -> int:
-    """Return the seats of a LIST or WATCH by the current size of its resource.
-
-    0 without flow control. Options that cannot be decoded count as the worst case.
-    """
+    """Return the seats of a LIST or WATCH by its resource's size; 0 without flow control."""
     settings = server.services.settings
     behaviour = settings.behaviour
     if not behaviour.enabled("APIPriorityAndFairness"):

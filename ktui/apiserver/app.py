@@ -63,8 +63,7 @@ _FREE_BITS = (1 << 128) - 1 ^ (0xF << 76 | 0x3 << 62)
 
 
 def _random_uuid() -> str:
-    """Return a UUID of version 4 as text. It has to be unique, not secret: `uuid.uuid4` takes ten times as
-    long."""
+    """Return a UUID of version 4. It has to be unique, not secret: `uuid.uuid4` takes ten times as long."""
     digits = f"{getrandbits(128) & _FREE_BITS | _VERSION_4:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 

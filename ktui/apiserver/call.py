@@ -213,10 +213,7 @@ class Call:
         )
 
     def planned(self, plan: Plan, route: str) -> None:
-        """Publish how the request will be answered, before anything is read.
-
-        Called again with another `route` if the cache could not answer (`cache,etcd`).
-        """
+        """Publish the route before anything is read, and again if the cache cannot answer (`cache,etcd`)."""
         self.route = route
         if self.plan is not None:
             return
@@ -325,10 +322,7 @@ def shortened(text: str) -> str:
 
 
 def cost_header(meter: Meter, verb: str) -> str:
-    """Format `fetched=20, evaluated=20, returned=3, etcd_gets=1, etcd_lists=0, seats=8`.
-
-    kube-apiserver counts only objects of lists, so those of a GET count as 0 here.
-    """
+    """Format `fetched=20, …, seats=8`; kube-apiserver counts only objects of lists, so a GET has 0."""
     objects = "fetched=0, evaluated=0, returned=0"
     if verb != "GET":
         objects = f"fetched={meter.fetched}, evaluated={meter.evaluated}, returned={meter.returned}"

@@ -21,10 +21,7 @@ CRD_GROUP, CRD_RESOURCE = "apiextensions.k8s.io", "customresourcedefinitions"
 
 
 class Catalog:
-    """Follows the CustomResourceDefinitions through their own watch cache.
-
-    `synced` is set once they have been read for the first time; `rv` is the revision reached.
-    """
+    """Follows the CustomResourceDefinitions. `synced`: they were read once; `rv` is the revision reached."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry

@@ -1,7 +1,4 @@
-"""The interfaces of the parts that are plugged into the request chain where a server is composed.
-
-Authentication, authorization, flow control and the logs of requests, and what they exchange with the chain.
-"""
+"""The interfaces of the parts that are plugged into the request chain, and what they exchange with it."""
 
 from __future__ import annotations
 
@@ -29,11 +26,7 @@ class Decision(NamedTuple):
 
 
 class Authenticator(Protocol):
-    """Authenticates requests.
-
-    `has_token`: clients must send a token. Without one there is no TLS, and requests of web pages are
-    refused.
-    """
+    """Authenticates requests. `has_token`: clients must send one; otherwise web pages are refused."""
 
     @property
     def has_token(self) -> bool: ...
@@ -210,10 +203,7 @@ class FlowControl(Protocol):
         behaviour: Behaviour,
         gone: Callable[[], asyncio.Task[None]] | None = None,
     ) -> None:
-        """Wait for the ticket's seats, at most `patience` seconds; raise Rejected.
-
-        `gone` ends once the client has disconnected; None where that is not seen.
-        """
+        """Wait at most `patience` seconds for seats, or until `gone` ends; raise Rejected."""
         ...
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]: ...

@@ -118,10 +118,7 @@ def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
 
 
 def _check_name(call: Call, resource: Resource) -> None:
-    """Raise StatusError 400 for a name that cannot be part of a key; selectors may contain such a name.
-
-    The form of the answer is negotiated before: 406 takes precedence.
-    """
+    """Raise StatusError 400 for a name that cannot be part of a key; 406 takes precedence."""
     name = call.info.name
     faults = path_segment_faults(name) if call.verb in ("GET", "PATCH", "DELETE") else []
     if faults:

@@ -60,10 +60,7 @@ Framed = tuple[bytes, Iterator[Sequence[Piece]], bytes]
 
 
 def indented(head: bytes, items: Iterable[Sequence[Piece]], tail: bytes) -> Framed:
-    """Return a List as with `?pretty=true`; needs at least one item.
-
-    Items are indented one by one: to indent a whole List at once would block the event loop for seconds.
-    """
+    """Return a List as with `?pretty=true`, indented item by item, as a whole List takes seconds."""
     head, _, tail = msgspec.json.format(head + _MARK + tail, indent=2).partition(_ITEM_BEGINS + _MARK)
 
     def indent(item: bytes) -> Sequence[Piece]:

@@ -171,10 +171,7 @@ def whole_form(accept: str) -> Form | None:
 
 
 def check_whole(accept: str, *, routed: bool) -> None:
-    """Raise StatusError 406 if a list of APIs is not available in an accepted form.
-
-    `routed`: served by the HTTP router, which compares bare media types first.
-    """
+    """Raise 406 if a list of APIs has no accepted form. `routed`: bare media types are compared first."""
     if routed and accept.strip():
         _route_by_mime_type(accept, collection=False)
     if whole_form(accept) is None:

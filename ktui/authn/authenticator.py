@@ -1,6 +1,4 @@
-"""Find the user of a request by its certificate, or by a token of the server, of a file, or of a service
-account.
-"""
+"""Find the user of a request by certificate, or a token of the server, a file or a service account."""
 
 from __future__ import annotations
 

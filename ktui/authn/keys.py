@@ -1,7 +1,4 @@
-"""The keys of service accounts' tokens: PEM files of RSA and ECDSA keys, also in certificates.
-
-Upstream: client-go/util/keyutil, pkg/serviceaccount/jwt.go.
-"""
+"""The keys of service accounts' tokens: PEM of RSA and ECDSA keys and certificates (client-go: keyutil)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Tokens of service accounts: signed by the server, verified against the stored account.
-
-Upstream: pkg/serviceaccount (jwt.go, claims.go, legacy.go).
-"""
+"""Tokens of service accounts: signed, and verified against the stored account (pkg/serviceaccount)."""
 
 from __future__ import annotations
 
@@ -120,10 +117,7 @@ class ServiceAccountTokens:
         return jwt.encode(claims, self._key, self._signing.algorithm, headers), now + seconds
 
     async def check(self, token: str, audiences: tuple[str, ...] = ()) -> CheckedToken:
-        """Return the account's user if account and bound object still exist; raise InvalidToken.
-
-        `audiences` are those for one of which the token must be valid; (): the server's own.
-        """
+        """Return the user if account and bound object exist; `audiences` (): the server's. InvalidToken."""
         claims = self._verified(token)
         valid_for = _texts(claims.get("aud")) or self.audiences  # a Secret's token is for the server only
         common = tuple(name for name in valid_for if name in (audiences or self.audiences))

@@ -62,10 +62,7 @@ class Bindings:
         self._first_of: dict[tuple[str, str, str], dict[str, Binding]] = {}  # to each role
 
     def of(self, who: Requester, namespace: str, *, first: bool = False) -> Iterable[Binding]:
-        """Return the bindings to a user in a namespace ("" for cluster-wide ones), ordered by name.
-
-        `first`: of thousands that bind a subject to one role, only the first.
-        """
+        """Return a user's bindings in a namespace or cluster-wide, by name; `first`: one for each role."""
         kept = self._first_of if first else self._of
         found = [named for kind, name in requester_keys(who) if (named := kept.get((namespace, kind, name)))]
         if len(found) < 2:

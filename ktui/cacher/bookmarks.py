@@ -33,10 +33,7 @@ JITTER = 0.25
 
 
 def bookmark(rv: int, resource: Resource, *, ends_initial_events: bool = False) -> OutEvent:
-    """Return a BOOKMARK: an object of the watched kind with only a resourceVersion.
-
-    Go writes a built-in kind's required fields even when they are empty.
-    """
+    """Return a BOOKMARK: the kind with a resourceVersion, and its required fields, which Go writes empty."""
     return OutEvent(BOOKMARK, rv, document=fill(_template(resource, ends_initial_events), rv))
 
 

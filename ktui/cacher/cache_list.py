@@ -93,8 +93,7 @@ class CacheQuery(Struct, frozen=True):
 
 
 class CachePage(Struct, frozen=True):
-    """A page of objects. `last_key` is its last key if more objects follow, else ""; `remaining` is their
-    number, None if unknown."""
+    """A page. `last_key` is "" if no objects follow; `remaining` is their number, None if it is unknown."""
 
     objects: list[StoredObject]
     rv: int
@@ -109,10 +108,7 @@ class _Selected(Struct):
 
 
 async def list_from_cache(cache: WatchCache, query: CacheQuery) -> CachePage:
-    """Return a consistent page of the cache: all references are taken at once, then filtered in slices.
-
-    Raises SnapshotGone if there is no snapshot for `query.exact`.
-    """
+    """Return a page: all references are taken at once, then filtered in slices. Raises SnapshotGone."""
     if query.exact is not None:
         await cache.snapshots.prepare(query.exact)
     elif not query.scope.single:  # the indexes that `_candidates` will use
@@ -157,10 +153,7 @@ def _found(cache: WatchCache, query: CacheQuery) -> CandidateObjects:
 
 
 def _candidates(cache: WatchCache, query: CacheQuery, most: int | None) -> CandidateObjects:
-    """Find the smallest set of cached objects that can match a LIST: those that no index rules out.
-
-    `most` is the number of objects to return if no index applies (None: all).
-    """
+    """Find the fewest objects that can match a LIST: the first `most` if no index rules any out."""
     store, selection, start, end = cache.store, query.selection, query.first, query.end
     node = selection.fields.requires(NODE_NAME) if query.pods else None
     if node is not None:

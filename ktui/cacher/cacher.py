@@ -133,11 +133,7 @@ class Cacher:
         return (cached if same else obj), read_at
 
     def cached(self, namespace: str | None, name: str) -> StoredObject | None:
-        """Return the object as the cache holds it now, or None.
-
-        A write starts from it, and etcd checks that it is current. kube-apiserver: cachedExistingObject of
-        GuaranteedUpdate.
-        """
+        """Return the cache's object or None. Writes start from it (upstream: cachedExistingObject)."""
         if self.cache is None:
             return None
         prefix = self._prefix
@@ -169,10 +165,7 @@ class Cacher:
             self._count.latest()
 
     def size(self) -> tuple[int | None, int]:
-        """Return the number of objects of the resource and their average size in bytes, for flow control.
-
-        The number is None before the first count; the size is 0 if none is known, as etcd only counts.
-        """
+        """Return how many objects there are (None before a count) and their average bytes (0: not known)."""
         if self.cache is None or not self._settings.watch_cache:
             return self._count.latest(), 0
         return self.cache.size()

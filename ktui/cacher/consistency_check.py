@@ -118,10 +118,7 @@ async def check(store: Store, cache: WatchCache, *, stream: bool = False) -> Che
 
 @dataclass(frozen=True, slots=True)
 class LastCheck:
-    """The last check: its outcome, when it ended (Unix time), and what it read from etcd.
-
-    `detail` is the first difference, or why etcd could not be read.
-    """
+    """The last check: outcome, end (Unix time), cost, and the first difference or etcd's error."""
 
     outcome: str
     at: float
@@ -140,11 +137,7 @@ class LastCheck:
 
 
 class ConsistencyChecker:
-    """Checks one cache. `counts` has the number of checks by outcome.
-
-    A check reads the whole resource from etcd, so it runs only on an etcd that ktui owns
-    (`settings.check_consistency`).
-    """
+    """Checks one cache of an etcd that ktui owns (`check_consistency`). `counts` is by outcome."""
 
     def __init__(
         self,

@@ -17,10 +17,7 @@ MAXIMUM = 0.1
 
 
 class TimeBudget:
-    """Seconds that slow watchers may still delay the dispatch of events to other watchers.
-
-    kube-apiserver's timeBudget: refilled by 50 ms each second, never above 100 ms.
-    """
+    """Seconds that slow watchers may delay others (upstream's timeBudget): 50 ms each second, at most 100."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -50,11 +47,7 @@ Group = dict[Watcher, None]  # ordered by arrival
 
 
 class Watchers:
-    """All watchers of a resource, indexed by what they can match.
-
-    Events of other objects never reach a watcher of one namespace, one name or one value of the trigger field
-    (pods: spec.nodeName).
-    """
+    """Watchers by what they can match: namespace, name, or value of the trigger (pods: spec.nodeName)."""
 
     def __init__(self, trigger: str = "") -> None:
         self.trigger = trigger

@@ -169,10 +169,7 @@ class EventBuffer:
         self.capacity = capacity
 
     def _cut(self) -> None:
-        """Remove evicted events, and shrink those that are not shrunk yet.
-
-        A slow reader may still hold their objects.
-        """
+        """Remove evicted events, and shrink them: a slow reader may still hold their objects."""
         if self._start < self.capacity * _CUT:
             return
         for event in self._events[self._whole : self._start]:

@@ -95,10 +95,7 @@ class SortedStore:
         return self._keys[at] if at >= 0 and self._keys[at] >= start else ""
 
     def slice(self, start: str, end: str, most: int | None = None) -> list[StoredObject]:
-        """The first `most` objects (None: all) of keys in [start, end).
-
-        A copy that later changes do not touch.
-        """
+        """Return a copy of the first `most` objects (None: all) of keys in [start, end)."""
         low = bisect_left(self._keys, start)
         high = bisect_left(self._keys, end, lo=low)
         return self._objects[low : high if most is None else min(high, low + most)]
@@ -247,10 +244,7 @@ class Snapshots:
         return oldest is not None and oldest <= rv
 
     def slice(self, rv: int, start: str, end: str, most: int | None = None) -> SnapshotPage | None:
-        """Return the first `most` objects (None: all) with keys in [start, end) as they were at `rv`.
-
-        None if there is no snapshot for `rv`.
-        """
+        """As SortedStore.slice, with the objects as they were at `rv`; None without a snapshot for `rv`."""
         if not self.has(rv):
             return None
         store, overlay = self._store, self._follow(rv)

@@ -182,10 +182,7 @@ class RevisionWaiter:
 
 
 class WatchCache:
-    """Upstream's watchCache. It neither waits nor reads etcd: the reflector fills it.
-
-    `generation` counts the refills: a watcher with an older generation has missed events.
-    """
+    """Upstream's watchCache, filled by the reflector. A watcher of an older `generation` missed events."""
 
     def __init__(self, kept: KeptJson | None = None) -> None:
         """`kept` is the budget for the JSON of objects, shared with other caches."""

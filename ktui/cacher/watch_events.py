@@ -83,10 +83,7 @@ class CacheEvent:
         return self._deleted or self._made(DELETED) if old else None
 
     def shrink(self) -> None:
-        """Reduce the memory of an event so old that few watchers still start before it.
-
-        From then on the event is encoded for each watcher.
-        """
+        """Reduce the memory of an old event. From then on it is encoded for each watcher."""
         self._shrunk = True
         self._added = self._modified = self._deleted = None
         if self.previous is not None:

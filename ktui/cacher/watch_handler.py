@@ -131,11 +131,7 @@ class EtcdWatch:
             await self._fail(status.internal_error(str(error)))
 
     async def _follow(self, since: int) -> None:
-        """Pass on events after `since`.
-
-        After a broken connection the watch resumes at the last event, as etcd's Go client does: the client
-        does not notice.
-        """
+        """Pass on events after `since`; resume after a broken connection, as etcd's Go client does."""
         retry, history = WatchRetryPolicy(), self._store.history
         while True:
             try:

@@ -50,10 +50,7 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def check_nesting(data: bytes, most: int = MAX_DEPTH) -> None:
-    """Raise DocumentError if `data` has more than `most` levels of objects and lists.
-
-    Call it before parsing.
-    """
+    """Raise DocumentError for more than `most` levels of objects and lists. Call it before parsing."""
     if data.count(b"[") + data.count(b"{") > most and nesting(data) > most:
         raise DocumentError("exceeded max depth")
 

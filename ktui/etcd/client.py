@@ -82,10 +82,7 @@ class RangeStreams:
 
 
 class EtcdClient:
-    """One etcd cluster. Every method may raise EtcdError.
-
-    Those that write may also raise ReadOnlyError, before anything is sent.
-    """
+    """One etcd cluster. Methods raise EtcdError; those that write also ReadOnlyError, before they send."""
 
     def __init__(self, config: EtcdConfig, bus: Bus, supervisor: Supervisor | None = None) -> None:
         self._transport = Transport(config, bus)
@@ -158,10 +155,7 @@ class EtcdClient:
         count_only: bool = False,
         purpose: str = "",
     ) -> RangeResult:
-        """Read one key or [key, range_end), linearizably. `revision` 0 is the current one.
-
-        Raises CompactedError or FutureRevisionError if etcd does not have that revision.
-        """
+        """Read one key or [key, range_end), at `revision` (0: now). CompactedError, FutureRevisionError."""
         request = rpc.RangeRequest(
             key=key,
             range_end=range_end,

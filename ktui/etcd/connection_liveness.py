@@ -115,10 +115,7 @@ async def _cancelled(*futures: asyncio.Future[bool]) -> None:
 
 
 async def poll_status(status: Callable[[], Awaitable[object]]) -> None:
-    """Ask for etcd's `status` until cancelled or denied; the ledger publishes the results.
-
-    So its silence, its size and its alarms are noticed in time.
-    """
+    """Ask for `status` until cancelled or denied, so that etcd's silence, size and alarms are noticed."""
     while True:
         await asyncio.sleep(POLL_SECONDS)
         try:

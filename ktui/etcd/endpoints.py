@@ -1,7 +1,4 @@
-"""The endpoints of one etcd cluster: try each step by step until it speaks, and keep gRPC channels to them.
-
-There is one channel for each endpoint, of which one is in use.
-"""
+"""Probe each endpoint of a cluster step by step, and keep a gRPC channel to each; one is in use."""
 
 from __future__ import annotations
 

@@ -120,10 +120,7 @@ class Ledger:
         self._changed()
 
     def book(self, entry: LedgerEntry, text: Callable[[], str]) -> None:
-        """Add an RPC to the totals and to the current request's meter, and publish it.
-
-        `text` is only called if the bus has subscribers.
-        """
+        """Add an RPC to the totals and to the current meter, and publish it to subscribers with `text()`."""
         meter = current_meter()
         meter.etcd_rpcs += 1
         meter.etcd_keys += entry.keys

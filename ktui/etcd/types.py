@@ -26,10 +26,7 @@ class KV(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RangeResult:
-    """The answer to a Range. `count` is the number of keys in the whole range, `revision` etcd's at the read.
-
-    `bytes` is the size of the received response.
-    """
+    """The answer to a Range: `count` keys in the range, etcd's `revision` at the read, `bytes` received."""
 
     kvs: Sequence[KV]
     count: int
@@ -204,10 +201,7 @@ def other_text(request: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rpc:
-    """One method of etcd's gRPC API. `harmless`: it neither changes etcd nor keeps state in it.
-
-    `linearizable`: its response is at least as new as any earlier response.
-    """
+    """A method of etcd. `harmless`: it changes nothing; `linearizable`: no earlier answer is newer."""
 
     op: str  # its name in telemetry
     path: str

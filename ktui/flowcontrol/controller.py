@@ -1,7 +1,4 @@
-"""API Priority and Fairness of a running server: classify requests, and give them seats.
-
-Upstream: util/flowcontrol/apf_controller.go, apf_filter.go and server/filters/priority-and-fairness.go.
-"""
+"""API Priority and Fairness: classify requests, give them seats (apf_controller.go, apf_filter.go)."""
 
 from __future__ import annotations
 
@@ -62,10 +59,7 @@ EVENT_SECONDS = 0.005  # seat-seconds of one seat for the event of a write
 
 
 class PriorityAndFairness:
-    """Serves requests by priority level. kube-apiserver's defaults apply until `configure` is called.
-
-    Where the gate is off, requests in flight are counted instead.
-    """
+    """Serves requests by priority level, upstream's until `configure`; without the gate by their number."""
 
     def __init__(
         self,

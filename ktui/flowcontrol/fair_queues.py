@@ -192,10 +192,7 @@ class FairQueues:
         return True
 
     def finish(self, request: Ticket) -> float:
-        """End the execution of a request: free its seats, now or after its additional latency.
-
-        Return the time.
-        """
+        """End a request: free its seats, now or after its additional latency. Return the time."""
         now = self._sync()
         self.executing -= 1
         queue = request.queue

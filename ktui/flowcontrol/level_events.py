@@ -1,7 +1,4 @@
-"""Priority levels in telemetry: ktui's own server publishes the events of a scraped kube-apiserver.
-
-`pages` serves upstream's dumps of levels, queues and requests.
-"""
+"""Priority levels in telemetry, as those of a scraped server, and upstream's dumps of them (`pages`)."""
 
 from __future__ import annotations
 
@@ -193,10 +190,7 @@ Row = Sequence[object]
 
 
 def pages(controller: PriorityAndFairness, settings: Settings, clock: Callable[[], float]) -> dict[str, Page]:
-    """Return /debug/api_priority_and_fairness/dump_* by path; they answer 404 without priority and fairness.
-
-    Upstream: util/flowcontrol/apf_controller_debug.go.
-    """
+    """Return the pages dump_* by path (apf_controller_debug.go); 404 without priority and fairness."""
 
     def page(rows: Callable[[Request, int], Iterable[Row]]) -> Page:
         async def answer(request: Request, response: Response) -> None:

@@ -1,7 +1,4 @@
-"""Priority levels: their seats by shares, and the seats that they lend each other every ten seconds.
-
-Upstream: util/flowcontrol/apf_controller.go.
-"""
+"""Priority levels: their seats by shares, lent every ten seconds (util/flowcontrol/apf_controller.go)."""
 
 from __future__ import annotations
 

@@ -42,10 +42,7 @@ AT_ONCE = 8
 
 
 class StoredFlowConfig:
-    """Applies the stored objects to `controller`. `synced` is set once both kinds have been read.
-
-    While there are none, upstream's defaults apply.
-    """
+    """Applies the stored objects, if any, to `controller`. `synced`: both kinds have been read."""
 
     def __init__(self, registry: Registry, settings: Settings, controller: PriorityAndFairness) -> None:
         self._registry = registry

@@ -84,10 +84,7 @@ class TimedRatio:
 
 
 class StateTimes:
-    """The seconds that each state, a tuple of numbers, has lasted.
-
-    They become ratios when limits change or when they are read.
-    """
+    """The seconds of each state, a tuple of numbers. They become ratios when those or limits are needed."""
 
     __slots__ = ("_limits", "_ratios", "seconds")
 

@@ -1,7 +1,4 @@
-"""`--audit-log-path`: write an Event for each stage of each request that the policy selects.
-
-Upstream: endpoints/filters/audit.go.
-"""
+"""`--audit-log-path`: an Event for each stage of the requests that the policy selects (filters/audit.go)."""
 
 from __future__ import annotations
 

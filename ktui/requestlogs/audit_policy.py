@@ -1,7 +1,4 @@
-"""`--audit-policy-file`: the policy (audit.k8s.io/v1) that says which requests are logged.
-
-Upstream: apis/audit/validation, audit/policy/checker.go.
-"""
+"""`--audit-policy-file`: which requests are logged (audit.k8s.io/v1; upstream: audit/policy/checker.go)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Browse raw etcd for the etcd screen: prefixes, keys, one key and its history. One read at a time, no
-writes."""
+"""Browse raw etcd for the etcd screen: prefixes, keys, a key and its history. One read at a time."""
 
 from __future__ import annotations
 
@@ -198,10 +197,7 @@ class EtcdBrowser:
         return KeyPage(page.revision, page.count, top)
 
     async def key(self, key: str, revision: int = 0) -> KeyValue | None:
-        """Return one key at `revision` (0: now), None if it did not exist.
-
-        Raises CompactedError for a compacted revision.
-        """
+        """Return one key at `revision` (0: now), None if it did not exist. Raises CompactedError."""
         async with self._turn:
             kv = await self._at(key_bytes(key), revision)
             if kv is None:
@@ -240,8 +236,7 @@ class EtcdBrowser:
         known: dict[str, str] = {}
 
         def resource_of(key: str) -> str:
-            """Return the resource of `pods/shop/web`, `services/specs/shop/web`,
-            `cilium.io/ciliumnodes/n1`."""
+            """Resource of `pods/shop/web`, `services/specs/shop/web` or `cilium.io/ciliumnodes/n1`."""
             first, _, rest = key.removeprefix(self._root).partition("/")
             below = f"{first}/{rest.partition('/')[0]}/"
             if below not in known and len(known) < MOST_KEYS:
@@ -251,10 +246,7 @@ class EtcdBrowser:
         return follow(self._client, key_bytes(prefix), ChurnMeter(resource_of, self._codec), PURPOSE)
 
     async def _at(self, key: bytes, revision: int) -> KV | None:
-        """Read a key at a revision.
-
-        A compaction keeps the current value of a key, but etcd refuses reads at its revision.
-        """
+        """Read a key. A compaction keeps its current value, but etcd refuses reads at that revision."""
         try:
             kvs = (await self._client.range(key, revision=revision, purpose=PURPOSE)).kvs
         except CompactedError:

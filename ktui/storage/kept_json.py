@@ -61,10 +61,7 @@ class KeptJson:
                 self._shares.remove(share)
 
     def make_room(self, size: int, new: Keeping) -> bool:
-        """Take the JSON of unused objects until there is room for `size` bytes; return whether there is.
-
-        `new` wants them, so it counts as used.
-        """
+        """Drop unused JSON until there are `size` bytes for `new`, which counts as used; return success."""
         passed = 0
         while self.held + size > self.limit:
             share = self._shares[self._turn % len(self._shares)]

@@ -22,10 +22,7 @@ PageRule = Literal["constant", "doubling"]
 
 
 def next_page(limit: int, rule: PageRule) -> int:
-    """Return the size of the page after an incomplete one of `limit` keys.
-
-    kube-apiserver up to 1.23 keeps the client's limit; 1.24+ doubles it up to 10,000.
-    """
+    """Return the next page's size: up to 1.23 the client's limit, since 1.24 doubled up to 10,000."""
     return limit if rule == "constant" or limit >= MAX_PAGE else min(limit * 2, MAX_PAGE)
 
 

@@ -170,10 +170,7 @@ SECRETS = b"/secrets/"
 
 @dataclass(frozen=True, slots=True)
 class StoredSize:
-    """The size of a prefix. `bytes` is keys plus values: estimated unless `exact`, 0 if none was read.
-
-    The true bytes are most probably between `low` and `high`.
-    """
+    """A prefix's keys plus values: `exact`, or estimated, and most probably between `low` and `high`."""
 
     count: int
     bytes: int

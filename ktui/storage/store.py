@@ -139,10 +139,7 @@ class Store:
     async def get(
         self, namespace: str | None, name: str, *, minimum_rv: int = 0
     ) -> tuple[StoredObject | None, int]:
-        """Return the object (None: not found) and etcd's revision at the read.
-
-        Raises StatusError 504 if etcd has not reached `minimum_rv`.
-        """
+        """Return the object (None: not found) and etcd's revision; 504 if that is below `minimum_rv`."""
         meter = current_meter()
         meter.etcd_gets += 1
         meter.look()

@@ -30,10 +30,7 @@ def reuse_seconds(ttl: int) -> int:
 
 
 class Leases:
-    """kube-apiserver's lease manager: one lease for many objects, at most MAX_OBJECTS.
-
-    A lease is reused if it outlives an object's `ttl`, but not by more than the reuse time.
-    """
+    """kube-apiserver's lease manager: a lease is shared if it outlives a `ttl` by at most the reuse time."""
 
     def __init__(self, client: EtcdClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client

@@ -82,10 +82,7 @@ async def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 
 async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Return `function(*args)`, computed in a thread, and add its CPU time to the current meter.
-
-    If this call is cancelled, the computation ends.
-    """
+    """Return `function(*args)`, computed and metered in a thread; it ends if this call is cancelled."""
     work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
     meter = current_meter()
     COLLECTOR.begin()  # until no thread has trees that a pass would visit

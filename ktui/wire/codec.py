@@ -88,10 +88,7 @@ class Codec:
         return self._assembler.pieces(texts)
 
     def item_parts(self, raw: bytes, rv: int) -> tuple[Pieces, int]:
-        """Return `item_pieces` as stored, and the end of the metadata: pieces[1:end] are `"metadata":{…}`.
-
-        The end is 0 for an object that is stored as JSON.
-        """
+        """Return `item_pieces`, and `end`: pieces[1:end] are `"metadata":{…}`; 0 if it is stored as JSON."""
         texts = self._guarded(raw, b"%d" % rv, None, True)
         if b"" not in texts:
             return self._assembler.pieces(texts), 0

@@ -40,10 +40,7 @@ def spreads(field: SchemaField, whole_object: bool) -> bool:
 
 
 def stays_apart(message: str, field: SchemaField) -> bool:
-    """Return True if the list's items stay in pieces.
-
-    For managedFields: an entry's time is unique, but its fields are shared by many objects.
-    """
+    """True for managedFields: an entry's time is unique, but its fields are shared by many objects."""
     return message == META and field.name == "managedFields"
 
 

@@ -65,11 +65,7 @@ def to_v1(hpa: Obj) -> Obj:
 
 
 def to_v2(hpa: Obj) -> Obj:
-    """Return an autoscaling/v1 HorizontalPodAutoscaler as autoscaling/v2.
-
-    What is in the annotations of v1 becomes members. Without any metric it gets the default one of v2, of the
-    CPU.
-    """
+    """Return autoscaling/v1 as v2: annotations become members; without a metric it gets v2's default."""
     spec, status = dict(hpa.get("spec") or {}), dict(hpa.get("status") or {})
     target = spec.pop("targetCPUUtilizationPercentage", None)
     used = status.pop("currentCPUUtilizationPercentage", None)

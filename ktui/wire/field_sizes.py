@@ -14,10 +14,7 @@ ENVELOPE = "(envelope)"
 
 
 class EncodedField(msgspec.Struct, frozen=True):
-    """A field by its JSON path ("metadata.managedFields") and the size of its encoding in bytes.
-
-    `share` is of the whole value, from 0 to 1. A field's bytes include those of its subfields.
-    """
+    """A field ("metadata.managedFields"), the bytes of its encoding, and their share of the value's."""
 
     path: str
     size: int
@@ -25,10 +22,7 @@ class EncodedField(msgspec.Struct, frozen=True):
 
 
 def field_sizes(raw: bytes) -> list[EncodedField]:
-    """Return the top-level and second-level fields of a stored value, the largest first.
-
-    Unknown fields are named by number ("spec.#99"). Raises CodecError for values without fields.
-    """
+    """Return the fields of two levels, the largest first; unknown ones are "spec.#99". Raises CodecError."""
     envelope, sizes = open_value(raw), defaultdict[str, int](int)
     if envelope.encoding == "json":
         sizes.update(_json_sizes(envelope.body))

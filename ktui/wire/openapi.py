@@ -67,11 +67,7 @@ def kind_schema(api_version: str, kind: str) -> str | None:
 
 
 def schemas_of(kinds: list[tuple[str, str]], release: int, root: str) -> dict[str, Schema]:
-    """Return the schemas of these (apiVersion, kind) pairs, of their lists, and of all types that they refer
-    to.
-
-    `root` is the target of references, DEFINITIONS or COMPONENTS.
-    """
+    """Return the schemas of kinds, their lists and all that they refer to by `root` (DEFINITIONS, …)."""
     found: dict[str, Schema] = {}
     wanted = [message for pair in kinds if (message := message_of(*pair))]
     lists = [(api_version, f"{kind}List", message_of(api_version, kind)) for api_version, kind in kinds]
@@ -166,10 +162,7 @@ _REQUIRED, _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 19, 21, 22, 23,
 
 
 def document_message(document: Mapping[str, Any]) -> bytes:
-    """Return an OpenAPI 2 document as protobuf (gnostic's openapi.v2.Document), the only form kubectl reads.
-
-    Paths are omitted: kubectl validates and explains by the definitions alone.
-    """
+    """Return an OpenAPI 2 document as gnostic's protobuf; kubectl needs no paths, so there are none."""
     info = _text(1, document["info"]["title"]) + _text(2, document["info"]["version"])
     definitions = b"".join(_field(1, _named(name, s)) for name, s in document["definitions"].items())
     return _text(1, document["swagger"]) + _field(2, info) + _field(8, b"") + _field(9, definitions)

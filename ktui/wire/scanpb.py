@@ -189,10 +189,7 @@ def _default(field: SchemaField, variable: str) -> str:
 
 
 def _skip_to(field: SchemaField, data: str, at: str) -> list[str]:
-    """Return statements that skip all fields with a lower number. `t` is the byte at `at`.
-
-    Of the wire types that occur, only type 2 has bit 1 set.
-    """
+    """Return statements that skip lower fields; `t` is the byte at `at`. Only wire type 2 has bit 1 set."""
     tag = field.number << 3 | field.wire_type
     if tag < 128:
         return _skip_while(f"t < {tag}", 1, data, at)

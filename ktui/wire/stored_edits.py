@@ -96,10 +96,7 @@ _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def without_managed_fields(raw: bytes) -> bytes:
-    """Return a stored value without its managedFields; unchanged if it is neither protobuf nor JSON.
-
-    Raises CodecError for a value that begins like one of them and is not.
-    """
+    """Return a stored value without its managedFields; raise CodecError if it is damaged."""
     if raw.startswith(MAGIC):
         try:
             return MAGIC + _without(raw[len(MAGIC) :], _PATH)

@@ -103,10 +103,7 @@ def _without_annotation(metadata: bytes, name: str) -> bytes:
 
 
 class Partial(ObjectForm):
-    """Wraps the plain form, whose JSON contains the metadata.
-
-    `spliced` is True if the metadata is sent exactly as the cached JSON or the stored message has it.
-    """
+    """Wraps the plain form. `spliced`: the metadata is sent as the cached JSON or stored message has it."""
 
     def __init__(self, plain: ObjectForm, api_version: str, resource: Resource) -> None:
         self._plain = plain

@@ -24,10 +24,7 @@ class EventForm(ABC):
 
     @abstractmethod
     def event(self, event: OutEvent, *, first: bool) -> bytes:
-        """Return one line of a WATCH, encoded once for all watchers with the same form.
-
-        Raises UnfitEventError if the form cannot represent the event: the stream ends there.
-        """
+        """Return a line, encoded once for all watchers with this form. UnfitEventError ends the stream."""
 
 
 class UnfitEventError(Exception):

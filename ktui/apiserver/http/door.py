@@ -88,10 +88,7 @@ class Door:
         self.wake()
 
     def wake(self) -> bool:
-        """Connect once: the server hears of new clients, not of those that have waited.
-
-        Returns whether it did: there may be no place in the queue.
-        """
+        """Connect once, as the server hears only of new clients; False if the queue has no place."""
         with contextlib.suppress(OSError), socket.socket(self.listener.family) as client:
             client.setblocking(False)
             client.connect_ex(self.listener.getsockname())

@@ -1,8 +1,4 @@
-"""The listening socket: granian embedded in ktui's event loop.
-
-Any other ASGI server could take its place: the application's lifespan is run here. The caller handles signals
-and shutdown.
-"""
+"""The listening socket: granian embedded in ktui's event loop, which also runs the ASGI lifespan."""
 
 from __future__ import annotations
 

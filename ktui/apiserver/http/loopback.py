@@ -67,10 +67,7 @@ def check_web_page(request: Request) -> None:
 
 
 def browser_headers(request: Request, *, has_token: bool) -> Headers:
-    """Return the headers that keep browsers from guessing an answer's type.
-
-    Clients of the Kubernetes API get the headers that kube-apiserver sends and no more.
-    """
+    """Return what keeps browsers from guessing types; other clients get kube-apiserver's headers only."""
     from_browser = "origin" in request.headers or "sec-fetch-site" in request.headers
     if from_browser or not has_token or request.path.startswith(KTUI_PATHS):
         return [NOSNIFF]

@@ -1,7 +1,4 @@
-"""The sockets of this process, as the kernel lists them.
-
-granian accepts connections itself and does not report them, so they are found among the open files.
-"""
+"""The sockets of this process, found among its open files: granian does not report its connections."""
 
 from __future__ import annotations
 
@@ -102,10 +99,7 @@ class ConnectionList:
             borrowed.detach()
 
     def close(self, connection: OpenConnection) -> bool:
-        """Shut a connection down, whose owner then closes it; return whether it was still open.
-
-        The file is borrowed, not duplicated: there may be none left.
-        """
+        """Shut a connection down by its file, borrowed as none may be left; return whether it was open."""
         try:
             borrowed = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, connection.file)
         except OSError:

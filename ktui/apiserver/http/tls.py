@@ -32,10 +32,7 @@ class TlsFiles:
 
 
 def ensure_certificate(directory: Path, host: str) -> TlsFiles:
-    """Return certificate and key for `host` and the loopback names, in a directory of mode 0700.
-
-    The files (mode 0600) are reused while they are valid and cover the host.
-    """
+    """Return certificate and key for `host` and loopback, mode 0600 in 0700, reused while valid."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     directory.chmod(0o700)
     files = TlsFiles(directory / "tls.crt", directory / "tls.key")

@@ -1,7 +1,4 @@
-"""Convert JSON documents to YAML as Go's library writes it.
-
-Keys are sorted; text that would be read as another type is in double quotes.
-"""
+"""Convert JSON to YAML as Go's library does: sorted keys, and quotes where text reads as another type."""
 
 from __future__ import annotations
 

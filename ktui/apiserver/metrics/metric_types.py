@@ -123,10 +123,7 @@ Metric = Counter | CallbackMetric | Histogram
 
 
 def render(metrics: Iterable[Metric]) -> Iterator[bytes]:
-    """The text that Prometheus scrapes, metrics sorted by name, in pieces that are short to make.
-
-    Values may change between two pieces; a piece has all samples of one set of labels.
-    """
+    """The text that Prometheus scrapes, sorted by name; a piece has all samples of one set of labels."""
     for metric in sorted(metrics, key=lambda m: m.name):
         lines = [
             f"# HELP {metric.name} {_escape(metric.help, quotes=False)}\n",

@@ -29,10 +29,7 @@ DURATION_BOUNDS = (
 
 
 class ListMetrics:
-    """apiserver_storage_list_* and apiserver_cache_list_*: objects that LISTs read from etcd and cache.
-
-    Each LIST is counted once, at its end.
-    """
+    """apiserver_storage_list_* and apiserver_cache_list_*, counted once for each LIST, at its end."""
 
     def __init__(self) -> None:
         self.storage = _Counters("storage")

@@ -1,5 +1,4 @@
-"""Metrics of the watch caches, of the process and its logs, read at each scrape, and of RPCs to etcd
-(etcd_request_*)."""
+"""Metrics of the caches, the process and its logs, read at each scrape, and of RPCs to etcd."""
 
 from __future__ import annotations
 
@@ -201,10 +200,7 @@ class EtcdMetrics:
 
 
 def process_metrics(connections: Connections, logs: Sequence[RequestLog]) -> Iterator[CallbackMetric]:
-    """Yield metrics of the process, named as in Prometheus' client libraries, which kube-apiserver uses.
-
-    And how many lines of the request logs are lost; upstream counts those of its audit log.
-    """
+    """Yield metrics of the process, named as upstream's, and how many lines of the request logs are lost."""
     rows: tuple[tuple[str, str, str, float | None], ...] = (
         ("ktui_connections", "Open connections of clients.", "gauge", connections.open),
         ("ktui_connections_limit", "Connections of clients that may be open at once.", "gauge",

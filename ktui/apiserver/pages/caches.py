@@ -43,10 +43,7 @@ class CachePages:
         self._catalog = catalog
 
     async def objects(self, request: Request, response: Response) -> None:
-        """Send some of the objects in key order, or by `sort` (`bytes`; `-bytes`: the largest first).
-
-        `filter` is a text that namespace/name must contain.
-        """
+        """Send objects with `filter` in namespace/name, by key or `sort` (`-bytes`: the largest first)."""
         offset, limit = number(request, "offset", 0), min(number(request, "limit", 200), MAX_ROWS)
         text, sort = request.parameter("filter").lower(), request.parameter("sort")
         by = SORTS.get(sort.removeprefix("-"))
@@ -100,11 +97,7 @@ class CachePages:
         await send_json(response, {"cold": resource_id})
 
     async def check(self, request: Request, response: Response) -> None:
-        """Compare the cache with etcd at the cache's resourceVersion, by digest. 409 if the cache is not
-        ready.
-
-        Reads the whole resource from etcd, in pages.
-        """
+        """Compare the cache with etcd at the cache's resourceVersion, in pages; 409 if it is not ready."""
         cacher = self._cacher(request)
         state = cacher.state().state
         if cacher.cache is None or state != "ready":
@@ -128,10 +121,7 @@ class CachePages:
         )
 
     async def lose(self, request: Request, response: Response) -> None:
-        """Make the cache lose an object, so that a consistency check finds that. Only on an etcd of ktui's.
-
-        409 if there is no object to lose.
-        """
+        """Make a cache of ktui's own etcd lose an object, which a check then finds; 409 if it has none."""
         cacher = self._cacher(request)
         if not self._settings.owned:
             raise _conflict("caches of an etcd that ktui did not start are not made inconsistent")

@@ -155,10 +155,7 @@ MAX_REVISIONS = 1_000
 
 
 class EtcdPages:
-    """Handlers of the etcd browser.
-
-    `prefix` is the key prefix of Kubernetes; a request with an empty `prefix=` reads all of etcd.
-    """
+    """The etcd browser. `prefix` is that of Kubernetes; a request with an empty `prefix=` reads all."""
 
     def __init__(self, browser: EtcdBrowser, prefix: str, registry: Registry) -> None:
         self._browser = browser

@@ -74,10 +74,7 @@ async def send_json(response: Response, document: Any, status: int = 200, media_
 async def send_negotiated(
     response: Response, document: Any, request: Request, messages: Messages, status: int = 200
 ) -> None:
-    """Send an API document in the first form that the client accepts, in JSON if there is none.
-
-    An error in no accepted form is indented, as upstream does without negotiation.
-    """
+    """Send a document in the first accepted form, else as JSON; as upstream, an error is then indented."""
     accepted = whole_form(request.accept)
     media_type = accepted.media_type if accepted else JSON
     if media_type == PROTOBUF and document["kind"] != "Status":

@@ -57,10 +57,7 @@ class Check:
 
 
 class HealthPages:
-    """/healthz, /livez, /readyz: plain text, with `?verbose` one line per check, as kube-apiserver.
-
-    /readyz has the checks `ready` in addition to `alive`.
-    """
+    """/healthz, /livez and, with the checks `ready`, /readyz; `?verbose`: a line for each check."""
 
     def __init__(self, alive: list[Check], ready: list[Check]) -> None:
         self._alive = alive

@@ -23,10 +23,7 @@ Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", omit_defaults=True, gc=False):
-    """Base of all events.
-
-    They contain no cycles, so the garbage collector need not track them (`gc=False`).
-    """
+    """Base of all events. They have no cycles, so the garbage collector ignores them (`gc=False`)."""
 
     seq: Count = 0
     at: UnixTime = 0.0
