@@ -6,7 +6,6 @@ then the API machinery evaluates parameters.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
@@ -85,12 +84,17 @@ def _parse_clause(part: str) -> Clause | None:
         name, given, value = item.partition("=")
         name, value = name.strip(), value.strip()
         if given and name == "q":
-            quality = 0.0
-            with suppress(ValueError):
-                quality = float(value)
+            quality = _quality(value)
         elif given:
             parameters[name] = value
     return Clause(type_, subtype, quality, parameters)
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
 
 JSON = "application/json"

@@ -54,12 +54,12 @@ class Messages:
         obj = msgspec.json.decode(document)
         api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
         if kind == "PartialObjectMetadata":
-            return envelope_of(api_version, kind, _only_metadata(obj))
+            return envelope_of(api_version, kind, metadata_of_json(obj.get("metadata") or {}))
         return envelope_of(api_version, kind, _encoded(api_version, kind, obj))
 
     def partial_item(self, document: bytes) -> bytes:
         """Return the JSON of a PartialObjectMetadata as an item of a List."""
-        return put_bytes(ITEM, _only_metadata(msgspec.json.decode(document)))
+        return put_bytes(ITEM, metadata_of_json(msgspec.json.decode(document).get("metadata") or {}))
 
     def _message(self, raw: bytes, rv: int, api_version: str, kind: str) -> bytes:
         if raw.startswith(MAGIC):
@@ -67,8 +67,9 @@ class Messages:
         return _encoded(api_version, kind, msgspec.json.decode(self._codec.object_json(raw, rv, api_version)))
 
 
-def _only_metadata(obj: dict[str, Any]) -> bytes:
-    return put_bytes(1, encode_message(META, obj.get("metadata") or {}))
+def metadata_of_json(metadata: dict[str, Any]) -> bytes:
+    """Return the message of a PartialObjectMetadata: metadata and nothing else."""
+    return put_bytes(1, encode_message(META, metadata))
 
 
 def _encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:

@@ -36,9 +36,9 @@ def ensure_certificate(directory: Path, host: str) -> TlsFiles:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     directory.chmod(0o700)
     files = TlsFiles(directory / "tls.crt", directory / "tls.key")
-    names, now = list(dict.fromkeys([host, *ALWAYS])), datetime.datetime.now(datetime.UTC)
-    if not _usable(files, names, now):
-        _write(files, *_make(names, now))
+    names = list(dict.fromkeys([host, *ALWAYS]))
+    if not _usable(files, names, _now()):
+        _write(files, *_make(names, _now()))
     return files
 
 
@@ -64,6 +64,10 @@ def load_key(files: TlsFiles) -> ec.EllipticCurvePrivateKey:
     key = serialization.load_pem_private_key(files.key.read_bytes(), None)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     return key
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
 
 
 def _usable(files: TlsFiles, names: Sequence[str], now: datetime.datetime) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -63,13 +63,14 @@ class HealthPages:
         self._alive = alive
         self._ready = ready
 
-    def pages(self) -> Iterator[tuple[str, Page]]:
-        """Yield the path and the page of all checks, and of each single one."""
+    def pages(self) -> dict[str, Page]:
+        """Return the pages of all checks, and of each single one, by path."""
+        found: dict[str, Page] = {}
         for name in ("healthz", "livez", "readyz"):
             checks = [*self._alive, *self._ready] if name == "readyz" else self._alive
-            yield f"/{name}", partial(self._answer, name, checks)
-            for check in checks:
-                yield f"/{name}/{check.name}", partial(self._one, name, check)
+            found[f"/{name}"] = partial(self._answer, name, checks)
+            found |= {f"/{name}/{check.name}": partial(self._one, name, check) for check in checks}
+        return found
 
     async def _one(self, name: str, check: Check, request: Request, response: Response) -> None:
         failure = check.failure()
@@ -154,7 +155,7 @@ class Pages:
                 Check("watch-caches", lambda: stale_text(services.registry.stale()), shown=True),
             ],
         )
-        for path, page in health.pages():
+        for path, page in health.pages().items():
             router.add("*", path, page)
         for path in ("/", "/index.html"):  # upstream's index answers every method
             router.add("*", path, self._root)

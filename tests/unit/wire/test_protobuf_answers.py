@@ -65,12 +65,12 @@ def test_a_list_is_its_items_in_an_envelope() -> None:
     raw = encode_object({"metadata": {"name": "a"}}, CONFIG_MAPS)
     items = [put_bytes(stored_codec.ITEM, CODEC.message(raw, rv)) for rv in (1, 300)]
     metadata = {"resourceVersion": "9", "continue": "x", "remainingItemCount": 4}
-    head = stored_codec.list_head("v1", "ConfigMapList", metadata, sum(map(len, items)))
-    envelope = open_value(head + b"".join(items) + stored_codec.LIST_TAIL)
+    head = MESSAGES.list_head("v1", "ConfigMapList", metadata, sum(map(len, items)))
+    envelope = open_value(head + b"".join(items) + MESSAGES.list_tail)
     assert (envelope.api_version, envelope.kind) == ("v1", "ConfigMapList")
     fields = [(number, value) for number, _, value in walk(envelope.body)]
     assert [number for number, _ in fields] == [1, 2, 2]
-    assert fields[0][1] == encode_message(stored_codec.LIST_META, metadata)
+    assert fields[0][1] == encode_message("meta.v1.ListMeta", metadata)
     assert CODEC.message(raw, 300) == fields[2][1]
 
 
@@ -91,7 +91,7 @@ def test_a_status_as_kube_apiserver_writes_it() -> None:
 
 
 def test_a_watch_frame_begins_with_its_size() -> None:
-    frame = stored_codec.watch_frame("ADDED", b"document")
+    frame = MESSAGES.frame("ADDED", b"document")
     assert int.from_bytes(frame[:4], "big") == len(frame) - 4
     assert [(number, value) for number, _, value in walk(frame[4:])] == [
         (1, b"ADDED"),
