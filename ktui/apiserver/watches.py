@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec.structs
 
@@ -42,14 +43,9 @@ class OpenWatch:
         stream, meter = self.answer.stream, self.meter
         return WatcherState(
             *figures(meter),
-            id=self.opened.id,
-            resource=self.opened.resource,
+            **self._counts(),
             buffered=stream.buffered,
             capacity=stream.capacity,
-            delivered=stream.delivered,
-            bookmarks=stream.bookmarks,
-            made=self.made,
-            shared=self.shared,
             live=stream.live,
             bytes=self.bytes,
             initial=meter.initial,
@@ -58,16 +54,12 @@ class OpenWatch:
         )
 
     def closed(self) -> WatcherClosed:
-        stream = self.answer.stream
-        return WatcherClosed(
-            id=self.opened.id,
-            resource=self.opened.resource,
-            delivered=stream.delivered,
-            bookmarks=stream.bookmarks,
-            cause=stream.cause,
-            made=self.made,
-            shared=self.shared,
-        )
+        return WatcherClosed(**self._counts(), cause=self.answer.stream.cause)
+
+    def _counts(self) -> dict[str, Any]:
+        opened, stream = self.opened, self.answer.stream
+        sent = {"delivered": stream.delivered, "bookmarks": stream.bookmarks}
+        return {"id": opened.id, "resource": opened.resource, "made": self.made, "shared": self.shared} | sent
 
 
 class OpenWatches:

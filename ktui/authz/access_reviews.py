@@ -42,12 +42,8 @@ class AccessReviews:
         _check(resource, [*_spec_errors(spec), *_subject_errors(spec)])
         if resource.namespaced:
             _check_namespace(call.info.namespace, review, spec)
-        who = Requester(
-            str(spec.get("user") or ""),
-            tuple(spec.get("groups") or ()),
-            str(spec.get("uid") or ""),
-            spec.get("extra") or {},
-        )
+        user, groups, uid = (spec.get(name) or "" for name in ("user", "groups", "uid"))
+        who = Requester(str(user), tuple(groups), str(uid), spec.get("extra") or {})
         review["status"] = _status(await compute(self._authorizer.decide, who, _attributes(spec)))
         await answer_review(server, call, resource, review, form)
 

@@ -13,7 +13,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.cacher.settings import Settings
@@ -136,31 +136,24 @@ class LastCheck:
         }  # fmt: skip
 
 
+@dataclass(slots=True)
 class ConsistencyChecker:
     """Checks one cache of an etcd that ktui owns (`check_consistency`). `counts` is by outcome."""
 
-    def __init__(
-        self,
-        store: Store,
-        cache: WatchCache,
-        settings: Settings,
-        ready: asyncio.Event,
-        changed: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.counts: Counter[str] = Counter()
-        self.last: LastCheck | None = None
-        self._changed = changed
-        self._store = store
-        self._cache = cache
-        self._settings = settings
-        self._ready = ready
+    store: Store
+    cache: WatchCache
+    settings: Settings
+    ready: asyncio.Event
+    changed: Callable[[], None]
+    counts: Counter[str] = field(default_factory=Counter)
+    last: LastCheck | None = None
 
     async def run(self) -> None:
         """Check periodically until cancelled, if the version has the feature and the setting allows it."""
         while True:
             await asyncio.sleep(PERIOD * random.uniform(1.0, 1.0 + JITTER))
-            detects = self._settings.behaviour.enabled("DetectCacheInconsistency")
-            if detects and self._settings.check_consistency and self._ready.is_set():
+            detects = self.settings.behaviour.enabled("DetectCacheInconsistency")
+            if detects and self.settings.check_consistency and self.ready.is_set():
                 await self.once()
 
     async def once(self) -> str:
@@ -172,11 +165,11 @@ class ConsistencyChecker:
 
     async def check(self) -> CheckResult:
         """Compare the cache with etcd now, count it, and keep what it found and cost. Raises EtcdError."""
-        name, started, outcome, detail = self._store.resource.id, time.perf_counter(), ERROR, ""
+        name, started, outcome, detail = self.store.resource.id, time.perf_counter(), ERROR, ""
         with metered(Meter()) as meter:
             try:
-                stream = self._settings.behaviour.enabled("EtcdRangeStream")
-                result = await check(self._store, self._cache, stream=stream)
+                stream = self.settings.behaviour.enabled("EtcdRangeStream")
+                result = await check(self.store, self.cache, stream=stream)
                 outcome = SUCCESS if result.consistent else FAILURE
                 detail = result.difference
             except EtcdError as error:
@@ -188,9 +181,9 @@ class ConsistencyChecker:
                 ms = (time.perf_counter() - started) * 1000.0
                 cost = meter.etcd_rpcs, meter.etcd_keys, meter.etcd_bytes
                 self.last = LastCheck(outcome, time.time(), ms, *cost, detail)
-                self._changed()
+                self.changed()
         if not result.consistent:
             log.error("Cache consistency check failed: %s: %s", name, result)
-        self._cache.snapshots.trust(result.consistent)
-        self._changed()
+        self.cache.snapshots.trust(result.consistent)
+        self.changed()
         return result

@@ -139,8 +139,12 @@ class ResourceCache:
         Raises NotFresh if the cache does not reach it in time, StatusError if it is not ready or etcd is
         unreachable.
         """
-        if plan.wait.ready:
-            await self.await_ready()
+        if plan.wait.ready:  # as kube-apiserver up to 1.30
+            with current_meter().phase("wait"):
+                ready = await self.ready()
+            if not ready:  # up to 1.23 only the request's own timeout ended the wait
+                late = status.service_unavailable("context deadline exceeded")
+                raise status.timeout() if self._settings.behaviour.minor <= 23 else late
         if not plan.probe:
             await self.fresh(plan.minimum)
             return plan.minimum
@@ -148,16 +152,6 @@ class ResourceCache:
         if plan.wait.fresh:
             await self.fresh(probed)
         return probed
-
-    async def await_ready(self) -> None:
-        """Wait for a ready cache as kube-apiserver up to 1.30 does. Raises StatusError after a minute."""
-        with current_meter().phase("wait"):
-            if await self.ready():
-                return
-        # Up to 1.23 only the request's own timeout ended the wait.
-        if self._settings.behaviour.minor <= 23:
-            raise status.timeout()
-        raise status.service_unavailable("context deadline exceeded")
 
     async def probe(self) -> int:
         """Return etcd's current revision, without a timeout of its own. Raises StatusError."""

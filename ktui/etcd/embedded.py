@@ -259,17 +259,11 @@ class EmbeddedEtcd:
             return f"etcd {what}: no space is left on the disk of {self.data_dir}."
         if self.log.port_in_use:
             return f"etcd {what}: port {urlsplit(self.endpoint).port} is in use by another program."
-        if killer := self._killer():
+        status = (self._process.returncode if self._process is not None else None) or 0
+        with suppress(ValueError):  # the warden reports a signal as shells do
+            killer = signal.Signals(status - 128).name
             return f"etcd was killed by {killer}; unless a person did that, the system was out of memory."
         return f"{self.binary.path} {what}: {self.log.cause or 'it said nothing'}"
-
-    def _killer(self) -> str:
-        """Return the signal that ended etcd, "" for none; the warden reports it as shells do."""
-        status = (self._process.returncode if self._process is not None else None) or 0
-        try:
-            return signal.Signals(status - 128).name
-        except ValueError:
-            return ""
 
 
 async def _line(stream: asyncio.StreamReader) -> bytes | None:

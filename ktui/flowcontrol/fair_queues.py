@@ -265,9 +265,8 @@ class FairQueues:
         queues = self.queues
         if not self.waiting:
             return queues[hand[offset]]
-        return min(
-            (queues[card] for card in (*hand[offset:], *hand[:offset])), key=attrgetter("waiting_work")
-        )
+        own = (queues[card] for card in (*hand[offset:], *hand[:offset]))
+        return min(own, key=attrgetter("waiting_work"))
 
     def _accommodates(self, seats: int) -> bool:
         if seats > self.limit:  # a request that needs more seats than its level has executes alone
@@ -275,20 +274,16 @@ class FairQueues:
         return self.seats_in_use + seats <= self.limit
 
     def _dispatch(self) -> None:
-        while self.waiting and self.seats_in_use < self.limit and self._dispatch_one():
-            pass
-
-    def _dispatch_one(self) -> bool:
-        queue = self._next() if len(self._filled) > 1 else next(iter(self._filled))
-        request = queue.oldest
-        if not self._accommodates(request.width):
-            self.crowded[request.schema.name] += 1
-            return False
-        self._unqueue(request, queue)
-        self._execute(request, queue)
-        if request.dispatched is not None and not request.dispatched.done():
-            request.dispatched.set_result(True)
-        return True
+        while self.waiting and self.seats_in_use < self.limit:
+            queue = self._next() if len(self._filled) > 1 else next(iter(self._filled))
+            request = queue.oldest
+            if not self._accommodates(request.width):
+                self.crowded[request.schema.name] += 1
+                return
+            self._unqueue(request, queue)
+            self._execute(request, queue)
+            if request.dispatched is not None and not request.dispatched.done():
+                request.dispatched.set_result(True)
 
     def _execute(self, request: Ticket, queue: FairQueue) -> None:
         """Begin a request of `queue` that does not wait, or no longer."""
@@ -333,8 +328,7 @@ class FairQueues:
         wanted = self.queuing.queues if self.queuing is not None else 0
         if len(self.queues) <= wanted:
             return
-        kept = [queue for queue in self.queues if queue.busy or queue.index < wanted]
-        self.queues = kept
-        self._unwanted = len(kept) > wanted
-        for index, queue in enumerate(kept):
+        self.queues = [queue for queue in self.queues if queue.busy or queue.index < wanted]
+        self._unwanted = len(self.queues) > wanted
+        for index, queue in enumerate(self.queues):
             queue.index = index

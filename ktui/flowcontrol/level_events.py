@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -45,25 +46,20 @@ SECONDS = 1.0
 MOST_REQUESTS = 500  # requests of a dump
 
 
+@dataclass(slots=True)
 class FlowReporter:
     """Publishes changes once a second, if telemetry is read. `stored` returns schemas and levels."""
 
-    def __init__(
-        self,
-        bus: Bus,
-        settings: Settings,
-        controller: PriorityAndFairness,
-        stored: Callable[[], tuple[list[Any], list[Any]]],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._bus = bus
-        self._settings = settings
-        self._controller = controller
-        self._stored = stored
-        self._clock = clock
-        self._began = time.time()
-        self._published: dict[str, AnyEvent] = {}
-        bus.add_snapshot(self.describe)
+    _bus: Bus
+    _settings: Settings
+    _controller: PriorityAndFairness
+    _stored: Callable[[], tuple[list[Any], list[Any]]]
+    _clock: Callable[[], float] = time.monotonic
+    _began: float = field(default_factory=time.time)
+    _published: dict[str, AnyEvent] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._bus.add_snapshot(self.describe)
 
     async def run(self) -> None:
         while True:

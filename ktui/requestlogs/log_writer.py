@@ -64,18 +64,14 @@ class LogFile:
         except OSError as error:
             whole = data.rfind(b"\n", 0, done) + 1
             if done > whole:
-                self._cut_off(done - whole)
+                with suppress(OSError):  # what is no file (a FIFO, a device) keeps it
+                    os.ftruncate(self._file, os.fstat(self._file).st_size - (done - whole))
             self._size += whole
             raise PartlyWritten(error, data.count(b"\n", 0, whole)) from error
         self._size += done
 
     def close(self) -> None:
         os.close(self._file)
-
-    def _cut_off(self, excess: int) -> None:
-        """Remove the end of the file; what is no file (a FIFO, a device) keeps it."""
-        with suppress(OSError):
-            os.ftruncate(self._file, os.fstat(self._file).st_size - excess)
 
     def _rotate(self) -> None:
         """Rename the file and open a new one. If that fails, lines go on into the old one."""

@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from time import perf_counter, thread_time
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 from msgspec import field
 
@@ -230,12 +231,10 @@ def metered(meter: Meter) -> Iterator[Meter]:
         _current.reset(token)
 
 
-T = TypeVar("T")
-
-
 SHORT_STEP = 0.0002  # seconds
 
 
+@dataclass(slots=True)
 class CpuClock:
     """`await CpuClock(coroutine, meter)` awaits it and adds the CPU time of its steps to `meter.cpu_ms`.
 
@@ -249,25 +248,14 @@ class CpuClock:
     threads that are not Python's (TLS, HTTP, gRPC), is not included.
     """
 
-    __slots__ = ("_brief", "_coroutine", "_meter", "_waits")
-
-    _read = 0.0  # the last reading of the event loop's thread
-
-    def __init__(
-        self,
-        coroutine: Coroutine[Any, Any, T],
-        meter: Meter,
-        *,
-        brief: bool = False,
-        waits: Callable[[], None] | None = None,
-    ) -> None:
-        self._coroutine = coroutine
-        self._meter = meter
-        self._brief = brief
-        self._waits = waits
+    coroutine: Coroutine[Any, Any, Any]
+    meter: Meter
+    brief: bool = False
+    waits: Callable[[], None] | None = None
+    _read: ClassVar[float] = 0.0  # the last reading of the event loop's thread
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        coroutine, meter = self._coroutine, self._meter
+        coroutine, meter = self.coroutine, self.meter
         step: Callable[[Any], Any] = coroutine.send
         value: Any = None
         steps = 0
@@ -276,17 +264,17 @@ class CpuClock:
             every = meter.clocked_steps
             clocked = steps % every == 0
             if clocked:
-                began = perf_counter() if self._brief else thread_time()
+                began = perf_counter() if self.brief else thread_time()
             try:
                 awaited = step(value)
             except StopIteration as done:
                 return done.value
             finally:
                 if clocked:
-                    seconds = self._since(began) if self._brief else thread_time() - began
+                    seconds = self._since(began) if self.brief else thread_time() - began
                     meter.cpu_ms += seconds * 1000.0 * every
-            if steps == 1 and self._waits is not None:
-                self._waits()
+            if steps == 1 and self.waits is not None:
+                self.waits()
             try:
                 value = yield awaited
                 step = coroutine.send

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktui.wire.pb import put_varint
+from ktui.wire.pb import put_bytes
 from ktui.wire.schema import SchemaField, fields, kind_messages, message_of
 
 Schema = dict[str, Any]
@@ -164,12 +164,13 @@ _REQUIRED, _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 19, 21, 22, 23,
 def document_message(document: Mapping[str, Any]) -> bytes:
     """Return an OpenAPI 2 document as gnostic's protobuf; kubectl needs no paths, so there are none."""
     info = _text(1, document["info"]["title"]) + _text(2, document["info"]["version"])
-    definitions = b"".join(_field(1, _named(name, s)) for name, s in document["definitions"].items())
-    return _text(1, document["swagger"]) + _field(2, info) + _field(8, b"") + _field(9, definitions)
+    definitions = b"".join(put_bytes(1, _named(name, s)) for name, s in document["definitions"].items())
+    body = put_bytes(2, info) + put_bytes(8, b"") + put_bytes(9, definitions)
+    return _text(1, document["swagger"]) + body
 
 
 def _named(name: str, schema: Mapping[str, Any]) -> bytes:
-    return _text(1, name) + _field(2, _schema(schema))
+    return _text(1, name) + put_bytes(2, _schema(schema))
 
 
 def _schema(schema: Mapping[str, Any]) -> bytes:
@@ -177,23 +178,19 @@ def _schema(schema: Mapping[str, Any]) -> bytes:
     parts += [_text(_REQUIRED, name) for name in schema.get("required") or []]
     additional = schema.get("additionalProperties")
     if isinstance(additional, Mapping):
-        parts.append(_field(_ADDITIONAL, _field(1, _schema(additional))))
+        parts.append(put_bytes(_ADDITIONAL, put_bytes(1, _schema(additional))))
     if kind := schema.get("type"):
-        parts.append(_field(_TYPE, _text(1, kind)))
+        parts.append(put_bytes(_TYPE, _text(1, kind)))
     if isinstance(items := schema.get("items"), Mapping):
-        parts.append(_field(_ITEMS, _field(1, _schema(items))))
+        parts.append(put_bytes(_ITEMS, put_bytes(1, _schema(items))))
     if properties := schema.get("properties"):
-        listed = b"".join(_field(1, _named(name, part)) for name, part in properties.items())
-        parts.append(_field(_PROPERTIES, listed))
+        listed = b"".join(put_bytes(1, _named(name, part)) for name, part in properties.items())
+        parts.append(put_bytes(_PROPERTIES, listed))
     for name, value in schema.items():
         if name.startswith("x-"):
-            parts.append(_field(_EXTENSION, _text(1, name) + _field(2, _text(2, json.dumps(value)))))
+            parts.append(put_bytes(_EXTENSION, _text(1, name) + put_bytes(2, _text(2, json.dumps(value)))))
     return b"".join(parts)
 
 
 def _text(number: int, text: str) -> bytes:
-    return _field(number, text.encode())
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return put_varint(number << 3 | 2) + put_varint(len(content)) + content
+    return put_bytes(number, text.encode())

@@ -35,7 +35,12 @@ class Door:
         self.shut = False
         self.can_shut = sys.platform == "linux"
         self._file = -1
-        self._decoy = _unreachable()
+        # Listens where no client can connect, as its path is gone.
+        self._decoy = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._decoy.setblocking(False)
+        with tempfile.TemporaryDirectory(prefix="ktui-") as directory:
+            self._decoy.bind(str(Path(directory) / "s"))
+            self._decoy.listen(1)
         self._spares = [os.open(os.devnull, os.O_RDONLY) for _ in range(SPARE_FILES)]
 
     def hang(self, file: int) -> None:
@@ -108,13 +113,3 @@ class Door:
         for file in self._spares:
             os.close(file)
         self._spares = []
-
-
-def _unreachable() -> socket.socket:
-    """Return a listening socket to which no client can connect, as its path is gone."""
-    decoy = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    decoy.setblocking(False)
-    with tempfile.TemporaryDirectory(prefix="ktui-") as directory:
-        decoy.bind(str(Path(directory) / "s"))
-        decoy.listen(1)
-    return decoy

@@ -56,7 +56,11 @@ class TlsFront:
     """
 
     def __init__(self, tls: TlsFiles, client_ca: Path, *, credential_ids: bool = True) -> None:
-        self._context = _context(tls, client_ca)
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(tls.cert, tls.key)
+        self._context.load_verify_locations(client_ca)
+        self._context.verify_mode = ssl.CERT_OPTIONAL
+        self._context.set_alpn_protocols(["h2", "http/1.1"])
         self._credential_ids = credential_ids
         self._peers: dict[Address, Peer] = {}
         self._backend: Address = ("127.0.0.1", 0)
@@ -185,15 +189,6 @@ def check_authorities(client_ca: Path) -> None:
     except OSError as error:  # includes ssl.SSLError
         why = error.strerror or "no certificates in PEM"
         raise ValueError(f"--client-ca-file {client_ca} cannot be read: {why}") from error
-
-
-def _context(tls: TlsFiles, client_ca: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tls.cert, tls.key)
-    context.load_verify_locations(client_ca)
-    context.verify_mode = ssl.CERT_OPTIONAL
-    context.set_alpn_protocols(["h2", "http/1.1"])
-    return context
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

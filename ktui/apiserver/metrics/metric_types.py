@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ktui.kube.resources import Resource
 from ktui.kube.versions import Behaviour
@@ -47,23 +48,17 @@ class Gauge(Counter):
     kind = "gauge"
 
 
+@dataclass(slots=True)
 class CallbackMetric:
     """A gauge or counter whose values are read at each scrape."""
 
-    def __init__(
-        self,
-        name: str,
-        help_text: str,
-        read: Callable[[], Iterable[tuple[Labels, float]]],
-        kind: str = "gauge",
-    ) -> None:
-        self.name = name
-        self.help = help_text
-        self.kind = kind
-        self._read = read
+    name: str
+    help: str
+    read: Callable[[], Iterable[tuple[Labels, float]]]
+    kind: str = "gauge"
 
     def samples(self) -> Iterator[Sample]:
-        for key, value in self._read():
+        for key, value in self.read():
             yield "", key, value
 
 

@@ -91,6 +91,11 @@ def _annotation(key: str, value: Any) -> Any:
     return MASK if "data:" in value.lower() else value
 
 
+# Fields of KeyDetail that are KeyValue's.
+_AS_READ = (
+    "key", "mod_revision", "create_revision", "version", "lease", "ttl", "encoding", "api_version", "kind",
+    "error",
+)  # fmt: skip
 HEX_BYTES = 4096
 TEXT_BYTES = 64 << 10
 
@@ -99,21 +104,12 @@ def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> Key
     """Return a key as a document. A Secret's raw bytes contain its values, so they are withheld too."""
     json, withheld = (value.json, False) if reveal else _shown(value)
     return KeyDetail(
-        key=value.key,
-        mod_revision=value.mod_revision,
-        create_revision=value.create_revision,
-        version=value.version,
-        lease=value.lease,
-        ttl=value.ttl,
-        encoding=value.encoding,
-        api_version=value.api_version,
-        kind=value.kind,
+        **{name: getattr(value, name) for name in _AS_READ},
         json=json,
         hex="" if withheld else value.raw[:HEX_BYTES].hex(),
         raw_bytes=len(value.raw),
         redacted=withheld,
         sizes=list(value.sizes),
-        error=value.error,
         text="" if withheld or value.json is not None else _text(value.raw),
         cache=cached,
     )

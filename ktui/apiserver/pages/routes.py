@@ -116,12 +116,13 @@ def stale_text(stale: Mapping[str, float]) -> str:
     return f"stale for {max(stale.values()):.0f} s: {', '.join(names[:NAMED_CACHES])}{more}"
 
 
-class Pages:
-    """All pages: `find` finds one, `close` ends the streams when the server stops."""
+class Pages(PageRouter):
+    """All pages; `close` ends their streams when the server stops."""
 
     def __init__(
         self, services: Services, catalog: Catalog, requests: RequestMetrics, others: Mapping[str, Page]
     ) -> None:
+        super().__init__()
         self._services = services
         self._catalog = catalog
         self._requests = requests
@@ -130,13 +131,10 @@ class Pages:
         self._etcd_metrics = EtcdMetrics(services.bus, supervisor, services.settings, names)
         self._telemetry = TelemetryStream(services.bus, services.facts)
         self._finished = FinishedPages(services.bus, supervisor)
-        self._router = self._routes()
+        self._add_upstreams()
+        self._add_own()
         for path, page in others.items():
-            self._router.add("GET", path, page)
-
-    def find(self, method: str, path: str) -> Page | None:
-        """Return the page, None if there is none; raise StatusError 405."""
-        return self._router.find(method, path)
+            self.add("GET", path, page)
 
     def close(self) -> None:
         self._telemetry.close()
@@ -144,8 +142,7 @@ class Pages:
         self._etcd_pages.close()
         self._etcd_metrics.close()
 
-    def _routes(self) -> PageRouter:
-        router = PageRouter()
+    def _add_upstreams(self) -> None:
         services = self._services
         health = HealthPages(
             alive=[Check("ping", lambda: "")],
@@ -156,51 +153,49 @@ class Pages:
             ],
         )
         for path, page in health.pages().items():
-            router.add("*", path, page)
+            self.add("*", path, page)
         for path in ("/", "/index.html"):  # upstream's index answers every method
-            router.add("*", path, self._root)
-        router.add("GET", "/version", self._version)
-        router.add("GET", "/metrics", self._metrics)
-        router.add("GET", paths.TELEMETRY, self._telemetry.get)
-        router.add("GET", "/version/", self._version)
-        documents = discovery.OpenApiPages(self._catalog, self._services.settings)
-        router.add("GET", discovery.V2, documents.whole)
-        router.add("GET", discovery.ROOT, documents.index)
+            self.add("*", path, self._root)
+        self.add("GET", "/version", self._version)
+        self.add("GET", "/version/", self._version)
+        self.add("GET", "/metrics", self._metrics)
+        documents = discovery.OpenApiPages(self._catalog, services.settings)
+        self.add("GET", discovery.V2, documents.whole)
+        self.add("GET", discovery.ROOT, documents.index)
         for segments in ("{}", "{}/{}", "{}/{}/{}"):
-            router.add("GET", f"{discovery.ROOT}/{segments}", documents.group_version)
-        self._add_ktui(router)
-        return router
+            self.add("GET", f"{discovery.ROOT}/{segments}", documents.group_version)
 
-    def _add_ktui(self, router: PageRouter) -> None:
+    def _add_own(self) -> None:
         own = OwnPages(self._services)
-        router.add("GET", paths.INFO, own.info)
-        router.add("GET", paths.PRESENT, self._telemetry.present)
-        router.add("GET", paths.BEHAVIOUR, own.behaviour)
-        router.add("PUT", paths.BEHAVIOUR, own.switch)
-        router.add("GET", paths.FAULTS, own.faults)
-        router.add("POST", paths.FAULTS, own.inject)
-        router.add("DELETE", paths.FAULTS, own.end_faults)
-        router.add("POST", paths.MARKERS, own.mark)
-        router.add("GET", paths.REQUESTS, self._finished.newest)
-        router.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
+        self.add("GET", paths.TELEMETRY, self._telemetry.get)
+        self.add("GET", paths.INFO, own.info)
+        self.add("GET", paths.PRESENT, self._telemetry.present)
+        self.add("GET", paths.BEHAVIOUR, own.behaviour)
+        self.add("PUT", paths.BEHAVIOUR, own.switch)
+        self.add("GET", paths.FAULTS, own.faults)
+        self.add("POST", paths.FAULTS, own.inject)
+        self.add("DELETE", paths.FAULTS, own.end_faults)
+        self.add("POST", paths.MARKERS, own.mark)
+        self.add("GET", paths.REQUESTS, self._finished.newest)
+        self.add("GET", f"{paths.REQUESTS}/{{}}", self._finished.one)
         prefix, registry = self._services.facts.info().etcd_prefix, self._services.registry
         etcd = self._etcd_pages = EtcdPages(self._services.etcd, prefix, registry)
-        router.add("GET", paths.ETCD_PREFIXES, etcd.prefixes)
-        router.add("GET", paths.ETCD_KEYS, etcd.keys)
-        router.add("GET", paths.ETCD_KEY, etcd.key)
-        router.add("GET", paths.ETCD_SURVEY, etcd.survey)
-        router.add("GET", paths.ETCD_CHURN, etcd.churn)
-        router.add("GET", paths.ETCD_HISTORY, etcd.history)
+        self.add("GET", paths.ETCD_PREFIXES, etcd.prefixes)
+        self.add("GET", paths.ETCD_KEYS, etcd.keys)
+        self.add("GET", paths.ETCD_KEY, etcd.key)
+        self.add("GET", paths.ETCD_SURVEY, etcd.survey)
+        self.add("GET", paths.ETCD_CHURN, etcd.churn)
+        self.add("GET", paths.ETCD_HISTORY, etcd.history)
         caches = CachePages(registry, self._catalog, self._services.settings)
-        router.add("GET", paths.CACHE_OBJECTS, caches.objects)
-        router.add("GET", paths.CACHE_EVENTS, caches.events)
-        router.add("POST", paths.CACHE_WARM, caches.warm)
-        router.add("POST", paths.CACHE_CHECK, caches.check)
-        router.add("POST", paths.CACHE_LOSE, caches.lose)
-        router.add("DELETE", paths.CACHE_WARM, caches.cancel)
+        self.add("GET", paths.CACHE_OBJECTS, caches.objects)
+        self.add("GET", paths.CACHE_EVENTS, caches.events)
+        self.add("POST", paths.CACHE_WARM, caches.warm)
+        self.add("POST", paths.CACHE_CHECK, caches.check)
+        self.add("POST", paths.CACHE_LOSE, caches.lose)
+        self.add("DELETE", paths.CACHE_WARM, caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:
-        listed = {*self._router.paths(), "/api", "/api/v1", "/apis"} - {"/index.html"}
+        listed = {*self.paths(), "/api", "/api/v1", "/apis"} - {"/index.html"}
         await send_json(response, {"paths": sorted(listed)})
 
     async def _version(self, request: Request, response: Response) -> None:
