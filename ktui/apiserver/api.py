@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from http import HTTPStatus
 
 from ktui.apiserver.call import Call
@@ -18,7 +19,7 @@ from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, s
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs import components
 from ktui.kube.flow_schemas import PriorityLevel, displayed_level
-from ktui.kube.listoptions import ListOptions, parse_list_options
+from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import RequestInfo
 from ktui.kube.resources import Resource
 from ktui.kube.routing.cache_state import CacheState
@@ -262,20 +263,15 @@ def seats_of(server: Server, info: RequestInfo, verb: str, query: str, level: Pr
         options = parse_list_options(query)
     except StatusError:
         return max_seats(behaviour, cap)
+    single = False
+    if NAME in options.field_selector:
+        with suppress(StatusError):
+            single = FieldSelector.parse(options.field_selector, resource).requires(NAME) is not None
     objects, average_bytes = server.cacher(resource).size()
-    single, progress = _selects_a_name(options, resource), settings.progress
+    progress = settings.progress
     work = work_of(
         behaviour, options, single=single, progress=progress, objects=objects, average_bytes=average_bytes
     )
     if verb == "LIST":
         return list_seats(behaviour, work, cap)
     return watch_seats(behaviour, work, options.resource_version, options.send_initial_events, cap)
-
-
-def _selects_a_name(options: ListOptions, resource: Resource) -> bool:
-    if NAME not in options.field_selector:
-        return False
-    try:
-        return FieldSelector.parse(options.field_selector, resource).requires(NAME) is not None
-    except StatusError:
-        return False

@@ -61,7 +61,9 @@ class TokenAuthenticator:
         """The user by certificate, else by token, else anonymous; raise StatusError 401 for a wrong token."""
         if request.certified is not None:
             return request.certified
-        sent = bearer_token(request.headers.get("authorization", ""))
+        scheme, _, rest = request.headers.get("authorization", "").strip().partition(" ")
+        # As in upstream there is no token after two spaces.
+        sent = rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
         if self.token is None:
             return self.users.get(sent, ADMINISTRATOR)
         if not sent:
@@ -83,9 +85,3 @@ class TokenAuthenticator:
         if (user := self.users.get(sent)) is not None:
             return CheckedToken(user, ())
         return await self.accounts.check(sent, audiences)
-
-
-def bearer_token(header: str) -> str:
-    """Return the token of an Authorization header; "" without one, or after two spaces as in upstream."""
-    scheme, _, rest = header.strip().partition(" ")
-    return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""

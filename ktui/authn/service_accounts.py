@@ -149,13 +149,10 @@ class ServiceAccountTokens:
     def _decoded(self, token: str, candidates: Sequence[VerificationKey]) -> Obj:
         refusal: jwt.InvalidTokenError = jwt.InvalidSignatureError("Signature verification failed")
         for candidate in candidates:
+            key, algorithms = candidate.key, [candidate.algorithm]
             try:
                 return jwt.decode(
-                    token,
-                    candidate.key,
-                    [candidate.algorithm],
-                    leeway=LEEWAY_SECONDS,
-                    options={"verify_aud": False},
+                    token, key, algorithms, leeway=LEEWAY_SECONDS, options={"verify_aud": False}
                 )
             except (jwt.InvalidSignatureError, jwt.InvalidAlgorithmError):
                 continue  # signed by another key

@@ -129,13 +129,7 @@ class ListHandler:
 
     def _query(self, read: _Read) -> CacheQuery:
         scope, plan, root = read.scope, read.plan, self._store.prefix
-        return CacheQuery(
-            scope,
-            read.request.selection,
-            root,
-            start=root + scope.prefix + read.token.start if read.token.start else "",
-            exact=plan.revision or None,
-            limit=plan.limit if plan.limit_honoured else 0,
-            pods=self._store.resource.id == "pods",
-            minor=self._settings.behaviour.minor,
-        )
+        start = root + scope.prefix + read.token.start if read.token.start else ""
+        exact, limit = plan.revision or None, plan.limit if plan.limit_honoured else 0
+        pods, minor = self._store.resource.id == "pods", self._settings.behaviour.minor
+        return CacheQuery(scope, read.request.selection, root, start, exact, limit, pods, minor)

@@ -44,7 +44,11 @@ def parse_json(data: bytes) -> Any:
     if _HUGE_NUMBER.search(data):
         numbers = {"parse_int": _int, "parse_float": _float}
     document = json.loads(text, parse_constant=_no_constant, **numbers)
-    return _without_surrogates(document) if _SURROGATE.search(text) else document
+    if not _SURROGATE.search(text):
+        return document
+    # Unpaired surrogates become U+FFFD.
+    text = json.dumps(document, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _int(digits: str) -> int | float:
@@ -61,12 +65,6 @@ def _float(digits: str) -> float:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"JSON has no {name}")
-
-
-def _without_surrogates(document: Any) -> Any:
-    """Replace unpaired surrogates with U+FFFD."""
-    text = json.dumps(document, ensure_ascii=False)
-    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def duplicate_fields(data: bytes) -> list[str]:

@@ -66,9 +66,13 @@ def key_text(key: Scalar) -> str:
     """Return a scalar as the name of an object's member."""
     if isinstance(key, bool):
         return "true" if key else "false"
-    if isinstance(key, float):
-        return _float_key(key)
-    return str(key)
+    if not isinstance(key, float):
+        return str(key)
+    if math.isnan(key):
+        return ".nan"
+    if math.isinf(key):
+        return ".inf" if key > 0 else "-.inf"
+    return str(int(key)) if key.is_integer() and abs(key) < 1e21 else repr(key)
 
 
 def json_number(value: float) -> int | float:
@@ -107,14 +111,6 @@ def _float(digits: str, text: str) -> float | str:
         value = float(digits)
         return text if math.isinf(value) else value
     return text
-
-
-def _float_key(key: float) -> str:
-    if math.isnan(key):
-        return ".nan"
-    if math.isinf(key):
-        return ".inf" if key > 0 else "-.inf"
-    return str(int(key)) if key.is_integer() and abs(key) < 1e21 else repr(key)
 
 
 def _binary(text: str) -> str:

@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import shutil
+from asyncio.subprocess import DEVNULL, PIPE
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,11 +76,7 @@ async def _reported_version(path: Path) -> str:
     """Return the version from `etcd --version`; "" if it does not run or is another program."""
     try:
         process = await asyncio.create_subprocess_exec(
-            path,
-            "--version",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+            path, "--version", stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
         )
     except OSError:
         return ""

@@ -9,6 +9,7 @@ import os
 import re
 import struct
 import zlib
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, cast
@@ -206,12 +207,7 @@ def _tool(binary: Binary) -> list[str]:
 
 
 async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
+    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
     try:
         async with asyncio.timeout(RESTORE_SECONDS):
             output, _ = await process.communicate()

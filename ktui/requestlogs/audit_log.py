@@ -128,17 +128,9 @@ def _cut(agent: str) -> str:
 
 def _reference(call: Call, asked: RequestAttributes) -> Reference:
     """Return the object's reference, from the URL or else from the metadata that the client sent."""
-    sent = call.sent
-    return Reference(
-        asked.resource,
-        asked.namespace,
-        asked.name or str(sent.get("name") or ""),
-        str(sent.get("uid") or ""),
-        asked.group,
-        asked.version,
-        str(sent.get("resourceVersion") or ""),
-        asked.subresource,
-    )
+    name, uid, rv = (str(call.sent.get(member) or "") for member in ("name", "uid", "resourceVersion"))
+    what, version = (asked.resource, asked.namespace, asked.name or name), (asked.group, asked.version)
+    return Reference(*what, uid, *version, rv, asked.subresource)
 
 
 def _status(call: Call) -> dict[str, Any]:

@@ -83,18 +83,16 @@ async def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 async def compute_large(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Return `function(*args)`, computed and metered in a thread; it ends if this call is cancelled."""
-    work = partial(copy_context().run, _clocked, partial(function, *args, **kwargs))
-    meter = current_meter()
+
+    def clocked() -> tuple[T, float]:
+        began = thread_time()
+        return function(*args, **kwargs), thread_time() - began
+
+    meter, work = current_meter(), partial(copy_context().run, clocked)
     COLLECTOR.begin()  # until no thread has trees that a pass would visit
     result, seconds = await LARGE_WORK.run(work, meter.user, COLLECTOR.end)
     meter.cpu_ms += seconds * 1000.0
     return result
-
-
-def _clocked(work: Callable[[], T]) -> tuple[T, float]:
-    """Return the result, and the seconds of CPU time."""
-    began = thread_time()
-    return work(), thread_time() - began
 
 
 _TREES = (dict, list)

@@ -136,21 +136,15 @@ def _gvk(api_version: str, kind: str) -> Schema:
 
 
 def _property(row: SchemaField, root: str) -> Schema:
-    one = _value(row, root)
+    if row.kind in _PLAIN:
+        one = _PLAIN[row.kind]
+    elif row.kind == "list":
+        one = {"type": "array", "items": {"type": "string"}}
+    else:
+        one = {"$ref": root + (_DEFINED[row.kind][0] if row.kind in _DEFINED else schema_name(row.type))}
     if row.is_map:
         return {"type": "object", "additionalProperties": one}
-    if row.repeated:
-        return {"type": "array", "items": one}
-    return one
-
-
-def _value(row: SchemaField, root: str) -> Schema:
-    if row.kind in _PLAIN:
-        return _PLAIN[row.kind]
-    if row.kind == "list":
-        return {"type": "array", "items": {"type": "string"}}
-    name = _DEFINED[row.kind][0] if row.kind in _DEFINED else schema_name(row.type)
-    return {"$ref": root + name}
+    return {"type": "array", "items": one} if row.repeated else one
 
 
 MEDIA_TYPES = (

@@ -108,17 +108,10 @@ class CachePages:
             raise server_timeout(cacher.resource, "check") from error
         cost = cacher.cache.checker.last
         assert cost is not None
-        await send_json(
-            response,
-            ConsistencyCheck(
-                rv=str(result.rv),
-                consistent=result.consistent,
-                cache=CacheDigest(result.cache_digest, result.cache_objects),
-                etcd=EtcdDigest(result.etcd_digest, result.etcd_objects, cost.rpcs, cost.bytes),
-                ms=cost.ms,
-                difference=result.difference,
-            ),
-        )
+        cache = CacheDigest(result.cache_digest, result.cache_objects)
+        etcd = EtcdDigest(result.etcd_digest, result.etcd_objects, cost.rpcs, cost.bytes)
+        rv, same, difference = str(result.rv), result.consistent, result.difference
+        await send_json(response, ConsistencyCheck(rv, same, cache, etcd, cost.ms, difference))
 
     async def lose(self, request: Request, response: Response) -> None:
         """Make a cache of ktui's own etcd lose an object, which a check then finds; 409 if it has none."""
