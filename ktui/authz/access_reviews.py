@@ -39,7 +39,11 @@ class AccessReviews:
         """SubjectAccessReview and, in one namespace, LocalSubjectAccessReview; StatusError 400, 422."""
         form, review = await sent_review(server, call, resource)
         spec = _spec(review)
-        _check(resource, [*_spec_errors(spec), *_subject_errors(spec)])
+        errors = [*_spec_errors(spec)]
+        if not spec.get("user") and not spec.get("groups"):
+            why = 'Invalid value: "": at least one of user or group must be specified'
+            errors.append(FieldError("spec.user", "FieldValueInvalid", why))
+        _check(resource, errors)
         if resource.namespaced:
             _check_namespace(call.info.namespace, review, spec)
         user, groups, uid = (spec.get(name) or "" for name in ("user", "groups", "uid"))
@@ -90,12 +94,6 @@ def _spec_errors(spec: Obj) -> Iterator[FieldError]:
     if not given:
         why = "null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
         yield FieldError("spec.resourceAttributes", "FieldValueInvalid", f"Invalid value: {why}")
-
-
-def _subject_errors(spec: Obj) -> Iterator[FieldError]:
-    if not spec.get("user") and not spec.get("groups"):
-        why = 'Invalid value: "": at least one of user or group must be specified'
-        yield FieldError("spec.user", "FieldValueInvalid", why)
 
 
 def _check_namespace(namespace: str, review: Obj, spec: Obj) -> None:

@@ -136,7 +136,7 @@ class LastCheck:
         }  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ConsistencyChecker:
     """Checks one cache of an etcd that ktui owns (`check_consistency`). `counts` is by outcome."""
 

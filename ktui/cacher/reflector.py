@@ -13,6 +13,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import WatchRetryPolicy
@@ -92,6 +93,7 @@ FEW_OBJECTS = 100  # of a small cache
 BROKEN_SECONDS = 1.0  # a watch broken for a shorter time does not make the cache stale
 
 
+@dataclass(eq=False)
 class Reflector:
     """Fills a watch cache and keeps it current.
 
@@ -100,36 +102,25 @@ class Reflector:
     `progressed` with each resourceVersion that a progress notification brought.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        cache: WatchCache,
-        dispatcher: Dispatcher,
-        settings: Settings,
-        gate: asyncio.Semaphore,
-        changed: Callable[[], None],
-        progressed: Callable[[int], None],
-    ) -> None:
-        self.readiness = Readiness.INITIALIZING
-        self.ready = asyncio.Event()
-        self.loaded = 0
-        self.loaded_bytes = 0
-        self.expected = 0
-        self.error = ""
-        self.progress_requests = 0
-        self._store = store
-        self._cache = cache
-        self._dispatcher = dispatcher
-        self._settings = settings
-        self._gate = gate
-        self._changed = changed
-        self._progressed = progressed
-        self._down_since = time.monotonic()
-        self._watch: StoreWatch | None = None
-        self._heard_at = 0.0
-        self._confirmation = ProgressConfirmation(lambda: math.inf)
-        self._retry = RETRY_SECONDS
-        self._history = 0  # etcd's history when the cache was filled
+    _store: Store
+    _cache: WatchCache
+    _dispatcher: Dispatcher
+    _settings: Settings
+    _gate: asyncio.Semaphore
+    _changed: Callable[[], None]
+    _progressed: Callable[[int], None]
+    ready: asyncio.Event = field(default_factory=asyncio.Event)
+    readiness = Readiness.INITIALIZING
+    loaded = loaded_bytes = expected = progress_requests = 0
+    error = ""
+    _down_since: float = field(default_factory=time.monotonic)
+    _watch: StoreWatch | None = None
+    _heard_at = 0.0
+    _confirmation: ProgressConfirmation = field(
+        default_factory=lambda: ProgressConfirmation(lambda: math.inf)
+    )
+    _retry = RETRY_SECONDS
+    _history = 0  # etcd's history when the cache was filled
 
     @property
     def downtime(self) -> float:

@@ -26,6 +26,8 @@ class _Meta(msgspec.Struct):
 
 
 class _Queuing(msgspec.Struct, rename="camel"):
+    """The last fields of LevelConfig."""
+
     queues: int | None = None
     hand_size: int | None = None
     queue_length_limit: int | None = None
@@ -98,15 +100,11 @@ def flow_config(schemas: bytes, levels: bytes) -> FlowConfig:
 
 
 def _schema(item: _Schema) -> SchemaConfig:
-    spec = item.spec
+    spec, level = item.spec, item.spec.priority_level_configuration.name
     subjects = [_subject(subject) for rule in spec.rules or () for subject in rule.subjects or ()]
-    return SchemaConfig(
-        item.metadata.name,
-        spec.priority_level_configuration.name,
-        max(0, spec.matching_precedence),
-        str((spec.distinguisher_method or {}).get("type", "")),
-        list(dict.fromkeys(subjects))[:MOST_SUBJECTS],
-    )
+    kept = list(dict.fromkeys(subjects))[:MOST_SUBJECTS]
+    method = str((spec.distinguisher_method or {}).get("type", ""))
+    return SchemaConfig(item.metadata.name, level, max(0, spec.matching_precedence), method, kept)
 
 
 def _subject(subject: dict[str, Any]) -> str:
@@ -120,18 +118,10 @@ def _subject(subject: dict[str, Any]) -> str:
 
 def _level(item: StoredLevel) -> LevelConfig:
     spec = item.spec.limited or item.spec.exempt or StoredLimits()
-    queuing = spec.limit_response.queuing or _Queuing()
-    return LevelConfig(
-        item.metadata.name,
-        item.spec.type,
-        _count(spec.shares),
-        _count(spec.lendable_percent),
-        _count(spec.borrowing_limit_percent),
-        spec.limit_response.type,
-        _count(queuing.queues),
-        _count(queuing.hand_size),
-        _count(queuing.queue_length_limit),
-    )
+    response = spec.limit_response
+    limits = (_count(spec.shares), _count(spec.lendable_percent), _count(spec.borrowing_limit_percent))
+    queues, hand, length = map(_count, msgspec.structs.astuple(response.queuing or _Queuing()))
+    return LevelConfig(item.metadata.name, item.spec.type, *limits, response.type, queues, hand, length)
 
 
 def _count(value: int | None) -> int | None:

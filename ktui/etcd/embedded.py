@@ -86,7 +86,13 @@ class EmbeddedEtcd:
         await asyncio.to_thread(sweep)
         self = cls(await find_binary(binary), data_dir, supervisor or Supervisor(), quota)
         try:
-            self._check_data_dir()
+            try:
+                self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+                held = locked(self.data_dir / "member" / "snap" / "db")
+            except OSError as error:
+                raise EmbeddedEtcdError(f"data directory {self.data_dir}: {error.strerror}.") from error
+            if held:
+                raise EmbeddedEtcdError(f"data directory {self.data_dir} is in use by another etcd.")
             if snapshot is not None:
                 self.warnings += await restore(snapshot, self.data_dir, self._own.path, self.binary)
             await self._start(port)
@@ -124,15 +130,6 @@ class EmbeddedEtcd:
                 "a snapshot is restored into a throwaway directory: leave out --data-dir."
             )
         return self._throwaway
-
-    def _check_data_dir(self) -> None:
-        try:
-            self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            held = locked(self.data_dir / "member" / "snap" / "db")
-        except OSError as error:
-            raise EmbeddedEtcdError(f"data directory {self.data_dir}: {error.strerror}.") from error
-        if held:
-            raise EmbeddedEtcdError(f"data directory {self.data_dir} is in use by another etcd.")
 
     async def _start(self, port: int | None) -> None:
         tuning = {**_TUNING, "quota-backend-bytes": str(self._quota)}

@@ -68,7 +68,8 @@ class PriorityAndFairness:
         clock: Callable[[], float] = time.monotonic,
         later: Later | None = None,
     ) -> None:
-        self.levels = Levels(reads + writes, clock, later or _later)
+        own = later or (lambda seconds, call: asyncio.get_running_loop().call_later(seconds, call))
+        self.levels = Levels(reads + writes, clock, own)
         self.in_flight = MaxInFlight(reads, writes)
         self.counted = FlowMetrics(self.levels)
         self.watches: Counter[tuple[str, ...]] = Counter()  # open watches by group, resource, namespace, name
@@ -222,7 +223,3 @@ class PriorityAndFairness:
         most = min(MOST_MUTATING_SEATS, schema.level.max_seats or MOST_MUTATING_SEATS)
         capped = min(seats, most)
         ticket.estimate(1, capped, seats * EVENT_SECONDS / capped)
-
-
-def _later(seconds: float, call: Callable[[], None]) -> object:
-    return asyncio.get_running_loop().call_later(seconds, call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 
 import msgspec
 
@@ -38,8 +39,10 @@ def difference(value: bytes, base: bytes) -> Delta:
     """Return `value` as its difference from `base` (b"": no base)."""
     head = tail = 0
     if len(value) > _SMALL_BYTES:
-        head = _equal_head(value, base)
-        tail = _equal_tail(value[head:], base[head:])
+        head = _equal(value, base, lambda data, at: data[at : at + _BLOCK_BYTES])
+        tail = _equal(
+            value[head:], base[head:], lambda data, at: data[len(data) - at - _BLOCK_BYTES : len(data) - at]
+        )
     middle = value[head : len(value) - tail]
     deflated = len(middle) <= MOST_DEFLATED_BYTES
     if deflated:
@@ -75,21 +78,9 @@ def _inflate(data: bytes, dictionary: bytes) -> bytes:
     return zlib.decompressobj(_RAW_DEFLATE, zdict=dictionary).decompress(data)
 
 
-def _equal_head(value: bytes, base: bytes) -> int:
-    """Return the length, in whole blocks, of the common beginning."""
+def _equal(value: bytes, base: bytes, block: Callable[[bytes, int], bytes]) -> int:
+    """Return the length of what is equal, block by block."""
     at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
-    while at <= most and value[at : at + _BLOCK_BYTES] == base[at : at + _BLOCK_BYTES]:
+    while at <= most and block(value, at) == block(base, at):
         at += _BLOCK_BYTES
     return at
-
-
-def _equal_tail(value: bytes, base: bytes) -> int:
-    """Return the length, in whole blocks, of the common end."""
-    at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
-    while at <= most and _block_from_end(value, at) == _block_from_end(base, at):
-        at += _BLOCK_BYTES
-    return at
-
-
-def _block_from_end(data: bytes, at: int) -> bytes:
-    return data[len(data) - at - _BLOCK_BYTES : len(data) - at]

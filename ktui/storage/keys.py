@@ -44,7 +44,7 @@ def range_end(prefix: bytes) -> bytes:
     return stem[:-1] + bytes([stem[-1] + 1]) if stem else b"\0"
 
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|\\)")
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|\\)")
 
 
 def key_text(key: bytes) -> str:
@@ -54,12 +54,7 @@ def key_text(key: bytes) -> str:
 
 def key_bytes(text: str) -> bytes:
     """Return the key for a text from `key_text`."""
-    whole, parts, at = text, [], 0
-    for escape in _ESCAPE.finditer(whole):
-        parts.append(whole[at : escape.start()].encode())
-        parts.append(bytes([int(escape[1], 16)]) if escape[1] else b"\\")
-        at = escape.end()
-    return b"".join([*parts, whole[at:].encode()])
+    return _ESCAPE.sub(lambda escape: bytes([int(escape[1], 16)]) if escape[1] else b"\\", text.encode())
 
 
 class DecodedValue(NamedTuple):

@@ -234,7 +234,7 @@ def metered(meter: Meter) -> Iterator[Meter]:
 SHORT_STEP = 0.0002  # seconds
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class CpuClock:
     """`await CpuClock(coroutine, meter)` awaits it and adds the CPU time of its steps to `meter.cpu_ms`.
 

@@ -12,6 +12,7 @@ object's metadata.
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from types import CodeType
 
 from ktui.wire.jsontext import quote
@@ -66,7 +67,7 @@ def source(message: str, fields: tuple[SchemaField, ...], whole_object: bool) ->
         if message == META and field.name == "resourceVersion":
             rows = _resource_version(field)
         elif whole_object and field.type == META:
-            rows = _metadata(field)
+            rows = chain(_spread(field, "meta(v, rv)"), ("out.append(b'')",))
         elif spreads(field, whole_object):
             rows = _spread(field, f"text_{field.number}(v)")
         else:
@@ -135,11 +136,6 @@ def _resource_version(field: SchemaField) -> Iterator[str]:
     yield f" if out and out[-1].startswith({_key(field)!r}): out.pop()"
     opening = _key(field) + b'"'
     yield f" out.append({opening!r} + rv + {QUOTE!r})"
-
-
-def _metadata(field: SchemaField) -> Iterator[str]:
-    yield from _spread(field, "meta(v, rv)")
-    yield "out.append(b'')"
 
 
 def _spread(field: SchemaField, parts: str) -> Iterator[str]:

@@ -130,15 +130,12 @@ def _item_type(field: SchemaField) -> str:
     return _SCALARS[field.kind][0] if field.kind in _SCALARS else field.kind
 
 
+# Go's names for the types of JSON values.
+_KINDS = {bool: "bool", dict: "object", list: "array", str: "string"}
+
+
 def _kind(value: Any) -> str:
-    """Return Go's name for the type of a JSON value."""
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, dict):
-        return "object"
-    if isinstance(value, list):
-        return "array"
-    return "string" if isinstance(value, str) else "number"
+    return _KINDS.get(type(value), "number")
 
 
 _TYPE_META = ("apiVersion", "kind")

@@ -110,21 +110,14 @@ def last_bytes(data: bytes, number: int) -> bytes:
 Writer = Callable[[Any, str], bytes]
 
 
+_TYPES = {type(None): "null", bool: "a boolean", str: "a string", list: "an array"}
+
+
 def describe(value: Any) -> str:
     """Return the JSON type of a value."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "a boolean"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return "a string"
-        case list():
-            return "an array"
-        case _:
-            return "an object"
+    return _TYPES.get(type(value)) or (
+        f"the number {value}" if isinstance(value, int | float) else "an object"
+    )
 
 
 def _string(value: Any, path: str) -> bytes:

@@ -88,18 +88,14 @@ def partial(document: bytes, api_version: str, resource: Resource) -> bytes:
     if resource.custom:
         metadata = in_type_order(metadata)
     if annotation := INTERNAL_ANNOTATIONS.get(resource.id):
-        metadata = _without_annotation(metadata, annotation)
+        tree = msgspec.json.decode(metadata)
+        annotations = tree.get("annotations") or {}
+        annotations.pop(annotation, None)
+        if not annotations:
+            tree.pop("annotations", None)
+        metadata = to_json(tree)
     version = api_version.encode()
     return b'{"kind":"PartialObjectMetadata","apiVersion":"%b","metadata":%b}' % (version, metadata)
-
-
-def _without_annotation(metadata: bytes, name: str) -> bytes:
-    tree = msgspec.json.decode(metadata)
-    annotations = tree.get("annotations") or {}
-    annotations.pop(name, None)
-    if not annotations:
-        tree.pop("annotations", None)
-    return to_json(tree)
 
 
 class Partial(ObjectForm):

@@ -26,11 +26,11 @@ class Lifespan:
         self._app = app
         self._to_app: asyncio.Queue[Message] = asyncio.Queue()
         self._from_app: asyncio.Queue[Message] = asyncio.Queue()
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Future[None] | None = None
 
     async def startup(self) -> None:
         scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}}
-        self._task = asyncio.ensure_future(self._run(scope))
+        self._task = asyncio.ensure_future(self._app(scope, self._to_app.get, self._from_app.put))
         await self._send("lifespan.startup")
 
     async def shutdown(self) -> None:
@@ -40,14 +40,11 @@ class Lifespan:
         await self._task
         self._task = None
 
-    async def _run(self, scope: Message) -> None:
-        await self._app(scope, self._to_app.get, self._from_app.put)
-
     async def _send(self, event: str) -> None:
         assert self._task is not None
         self._to_app.put_nowait({"type": event})
         answer = asyncio.ensure_future(self._from_app.get())
-        await asyncio.wait({answer, self._task}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((answer, self._task), return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
             answer.cancel()
             self._task.result()  # raises the application's error

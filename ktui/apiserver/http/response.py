@@ -153,7 +153,10 @@ class Body:
             self._held.append(piece)
             self.held_bytes += len(piece)
             if self.held_bytes > THRESHOLD_BYTES:
-                await self._begin_deflating()
+                self._deflater = isal_zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
+                await self._response.start(200, self._content_type, GZIPPED)
+                held, self._held, self.held_bytes = b"".join(self._held), [], 0
+                await self._deflate(held)
 
     async def end(self) -> None:
         if self._deflater is not None:
@@ -163,12 +166,6 @@ class Body:
             await self._response.end()
         else:
             await self._response.whole(200, self._content_type, b"".join(self._held))
-
-    async def _begin_deflating(self) -> None:
-        self._deflater = isal_zlib.compressobj(LEVEL, zlib.DEFLATED, GZIP_WINDOW)
-        await self._response.start(200, self._content_type, GZIPPED)
-        held, self._held, self.held_bytes = b"".join(self._held), [], 0
-        await self._deflate(held)
 
     async def _deflate(self, piece: bytes) -> None:
         assert self._deflater is not None

@@ -48,7 +48,7 @@ class Gauge(Counter):
     kind = "gauge"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class CallbackMetric:
     """A gauge or counter whose values are read at each scrape."""
 
