@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
@@ -67,12 +66,14 @@ class AuthenticationReviews:
         spec["audiences"] = list(spec.get("audiences") or self._accounts.audiences)
         if spec.get("expirationSeconds") is None:
             spec["expirationSeconds"] = HOUR
-        _check_seconds(spec["expirationSeconds"])
+        if not LEAST_SECONDS <= (seconds := spec["expirationSeconds"]) <= MOST_SECONDS:
+            limit = "less than 10 minutes" if seconds < LEAST_SECONDS else "larger than 2^32 seconds"
+            fault = f"Invalid value: {seconds}: may not specify a duration {limit}"
+            cause = StatusCause("FieldValueInvalid", fault, "spec.expirationSeconds")
+            raise invalid_status("TokenRequest", "authentication.k8s.io", "", [cause])
         spec["boundObjectRef"] = reference = spec.get("boundObjectRef") or None
         bound = await self._bound(name, namespace, reference) if reference else BoundObject()
-        token, expires = self._accounts.sign(
-            account, tuple(spec["audiences"]), int(spec["expirationSeconds"]), bound
-        )
+        token, expires = self._accounts.sign(account, tuple(spec["audiences"]), int(seconds), bound)
         ends = datetime.fromtimestamp(expires, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         request["status"] = {"token": token, "expirationTimestamp": ends}
         request["metadata"] = {"name": name, "namespace": namespace, "creationTimestamp": timestamp()}
@@ -105,16 +106,3 @@ class AuthenticationReviews:
                 about = {"name": node} | ({"uid": there.uid} if there is not None else {})
                 return BoundObject(kind, name, found.uid, about)
         return BoundObject(kind, name, found.uid)
-
-
-def _check_seconds(seconds: Any) -> None:
-    fault = ""
-    if seconds < LEAST_SECONDS:
-        fault = "may not specify a duration less than 10 minutes"
-    elif seconds > MOST_SECONDS:
-        fault = "may not specify a duration larger than 2^32 seconds"
-    if fault:
-        cause = StatusCause(
-            "FieldValueInvalid", f"Invalid value: {seconds}: {fault}", "spec.expirationSeconds"
-        )
-        raise invalid_status("TokenRequest", "authentication.k8s.io", "", [cause])

@@ -56,7 +56,11 @@ class EscalationCheck:
         if of_role:
             self._confirm_rules(who, info, new, rules_of(new))
             if aggregates(new) or (old is not None and aggregates(old)):
-                self._confirm_full_authority(who, info, new)
+                try:  # an aggregationRule can collect any rule, so it needs all rights
+                    self._confirm_rules(who, info, new, FULL_AUTHORITY)
+                except StatusError:
+                    why = "must have cluster-admin privileges to use the aggregationRule"
+                    raise _forbidden(info, new, why) from None
             return
         ref = new.get("roleRef") or {}
         kind, name = str(ref.get("kind") or ""), str(ref.get("name") or "")
@@ -102,14 +106,6 @@ class EscalationCheck:
             errors = ", ".join(problems)
             why = refusal(who, missing, f"[{errors}]" if len(problems) > 1 else errors)
             raise _forbidden(info, new, why)
-
-    def _confirm_full_authority(self, who: Requester, info: RequestInfo, new: Obj) -> None:
-        """An aggregationRule can collect any rule, so it needs all rights."""
-        try:
-            self._confirm_rules(who, info, new, FULL_AUTHORITY)
-        except StatusError:
-            why = "must have cluster-admin privileges to use the aggregationRule"
-            raise _forbidden(info, new, why) from None
 
 
 def aggregates(role: Obj) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from ktui.cacher.watch_events import CacheEvent
@@ -32,34 +33,26 @@ _CUT = 1 / 8
 _rv_of = attrgetter("rv")
 
 
+@dataclass(eq=False)
 class EventBuffer:
     """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock.
 
     `grown` and `shrunk` count changes of the capacity; `held` are the bytes of events that are not shrunk.
     """
 
-    def __init__(
-        self,
-        lower: int = LOWER_CAPACITY,
-        upper: int = UPPER_CAPACITY,
-        fresh_seconds: float = FRESH_SECONDS,
-        whole_bytes: int = WHOLE_BYTES,
-        most_whole_bytes: int = MOST_WHOLE_BYTES,
-    ) -> None:
-        self.capacity = lower
-        self.grown = self.shrunk = 0
-        self._lower = lower
-        self._upper = upper
-        self._fresh_seconds = fresh_seconds
-        self._events: list[CacheEvent] = []
-        self._whole_bytes = whole_bytes
-        self._most_whole_bytes = most_whole_bytes
-        self._readers: list[int] = []
-        self._start = 0  # events before this index are evicted, and removed from time to time
-        self._whole = 0  # events before this index are shrunk
-        self.held = 0
-        self._list_rv = 0
-        self._evicted_rv = 0
+    lower: int = LOWER_CAPACITY
+    upper: int = UPPER_CAPACITY
+    fresh_seconds: float = FRESH_SECONDS
+    whole_bytes: int = WHOLE_BYTES
+    most_whole_bytes: int = MOST_WHOLE_BYTES
+    _events: list[CacheEvent] = field(default_factory=list)
+    _readers: list[int] = field(default_factory=list)
+    _start = 0  # events before this index are evicted, and removed from time to time
+    _whole = 0  # events before this index are shrunk
+    grown = shrunk = held = _list_rv = _evicted_rv = 0
+
+    def __post_init__(self) -> None:
+        self.capacity = self.lower
 
     def __len__(self) -> int:
         return len(self._events) - self._start
@@ -139,10 +132,10 @@ class EventBuffer:
             if self._whole == len(self._events):
                 return False
             event = self._events[self._whole]
-            if self.held <= self._whole_bytes and now - event.at <= self._fresh_seconds:
+            if self.held <= self.whole_bytes and now - event.at <= self.fresh_seconds:
                 return False
             needed = bool(self._readers) and event.rv > min(self._readers)
-            if needed and self.held <= self._most_whole_bytes:
+            if needed and self.held <= self.most_whole_bytes:
                 return False
             self.held -= _bytes_of(event)
             self._whole += 1
@@ -150,12 +143,12 @@ class EventBuffer:
         return True
 
     def _resize(self, now: float) -> None:
-        if now - self._events[self._start].at < self._fresh_seconds:
-            self._set_capacity(min(self.capacity * 2, self._upper))
+        if now - self._events[self._start].at < self.fresh_seconds:
+            self._set_capacity(min(self.capacity * 2, self.upper))
             return
         last_quarter = self._events[len(self._events) - self.capacity // 4]
-        if now - last_quarter.at > self._fresh_seconds:
-            self._set_capacity(max(self.capacity // 2, self._lower))
+        if now - last_quarter.at > self.fresh_seconds:
+            self._set_capacity(max(self.capacity // 2, self.lower))
             self._evict(max(self._start, len(self._events) - self.capacity))
 
     def _evict(self, start: int) -> None:

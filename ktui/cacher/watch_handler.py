@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 OUTGOING = 100
 
 
+@dataclass(eq=False)
 class EtcdWatch:
     """One client's own watch of etcd.
 
@@ -45,36 +47,28 @@ class EtcdWatch:
     most 100 batches ahead of the client.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        selection: SelectionPredicate,
-        *,
-        initial: bool,
-        since: int,
-        bookmark: MakeBookmark | None = None,
-        end_bookmark: bool = False,
-        timeout: float | None = None,
-        stream: bool = False,
-    ) -> None:
-        self.delivered = 0
+    store: Store
+    selection: SelectionPredicate
+    initial: bool
+    since: int
+    bookmark: MakeBookmark | None
+    end_bookmark: bool
+    timeout: float | None
+    stream: bool  # the initial list as a RangeStream
+    delivered = bookmarks = 0
+    cause = ""
+    capacity = OUTGOING
+    live = False
+
+    def __post_init__(self) -> None:
         self.on_live = do_nothing  # called once the initial events are out
-        self.bookmarks = 0
-        self.cause = ""
-        self.capacity = OUTGOING
-        self.live = False
-        self._store = store
-        self._selection = selection
-        self._initial = initial
-        self._since = since
-        self._bookmark = bookmark
-        self._end_bookmark = end_bookmark
-        self._stream = stream  # the initial list as a RangeStream
         self._queue: asyncio.Queue[list[OutEvent]] = asyncio.Queue(OUTGOING)
         self._ended = asyncio.Event()
-        self._pump = asyncio.create_task(self._run(), name=f"watch {store.resource.id}")
+        self._pump = asyncio.create_task(self._run(), name=f"watch {self.store.resource.id}")
         loop = asyncio.get_running_loop()
-        self._timer = None if timeout is None else loop.call_later(timeout, self.close, "timeout")
+        self._timer = (
+            loop.call_later(self.timeout, self.close, "timeout") if self.timeout is not None else None
+        )
 
     @property
     def buffered(self) -> int:
@@ -111,11 +105,11 @@ class EtcdWatch:
     async def _run(self) -> None:
         """Fill the queue; errors become ERROR events."""
         try:
-            since = self._since
-            if self._initial:
+            since = self.since
+            if self.initial:
                 since = await self._send_present()
             elif since == 0:
-                since = await self._store.probe()
+                since = await self.store.probe()
             self.live = True
             self.on_live()
             await self._follow(since)
@@ -127,15 +121,15 @@ class EtcdWatch:
         except EtcdError as error:
             await self._fail(status.internal_error(str(error)))
         except Exception as error:  # a bug: the client gets an ERROR event, not a silent end
-            log.exception("watch of %s", self._store.resource.id)
+            log.exception("watch of %s", self.store.resource.id)
             await self._fail(status.internal_error(str(error)))
 
     async def _follow(self, since: int) -> None:
         """Pass on events after `since`; resume after a broken connection, as etcd's Go client does."""
-        retry, history = WatchRetryPolicy(), self._store.history
+        retry, history = WatchRetryPolicy(), self.store.history
         while True:
             try:
-                async with self._store.watch(since) as watch:
+                async with self.store.watch(since) as watch:
                     async for transaction in watch:
                         since = transaction[0].rv
                         batch = [out for out in map(self._convert, transaction) if out is not None]
@@ -146,42 +140,42 @@ class EtcdWatch:
                 if not broken_connection(error):
                     raise
                 await self._reconnect(retry)
-            if self._store.history != history:
+            if self.store.history != history:
                 raise EtcdError("etcd was emptied, restored from a backup, or is another cluster.")
 
     async def _reconnect(self, retry: WatchRetryPolicy) -> None:
         while True:
             await asyncio.sleep(retry.pause())
             with contextlib.suppress(UnreachableError):
-                await self._store.head()
+                await self.store.head()
                 return
 
     async def _send_present(self) -> int:
         rv = 0
-        async for page in self._store.pages(self._selection.namespace, stream=self._stream):
+        async for page in self.store.pages(self.selection.namespace, stream=self.stream):
             rv = page.rv
-            if 0 < rv < self._since:
-                raise status.too_large_rv(self._since, rv, retry_after=0)
-            matching = [obj for obj in page.objects if obj.matches(self._selection)]
+            if 0 < rv < self.since:
+                raise status.too_large_rv(self.since, rv, retry_after=0)
+            matching = [obj for obj in page.objects if obj.matches(self.selection)]
             if matching:
                 await self._queue.put([OutEvent(ADDED, obj.rv, obj) for obj in matching])
-        if self._end_bookmark and self._bookmark is not None:
+        if self.end_bookmark and self.bookmark is not None:
             self.bookmarks += 1
-            await self._queue.put([self._bookmark(rv, True)])
+            await self._queue.put([self.bookmark(rv, True)])
         return rv
 
     def _convert(self, event: StoreEvent) -> OutEvent | None:
         if event.type == BOOKMARK or event.object is None:
-            if self._bookmark is None:
+            if self.bookmark is None:
                 return None
             self.bookmarks += 1
-            return self._bookmark(event.rv, False)
+            return self.bookmark(event.rv, False)
         change = CacheEvent(event.type, event.object, event.previous, event.rv, 0.0)
         current = event.type != DELETED and self._matches(event.object)
         return change.out(current, self._matches(event.previous))
 
     def _matches(self, obj: StoredObject | None) -> bool:
-        return obj is not None and obj.matches(self._selection)
+        return obj is not None and obj.matches(self.selection)
 
     async def _fail(self, error: StatusError) -> None:
         await self._queue.put([watch_events.error(error.body())])

@@ -156,14 +156,8 @@ class EtcdClient:
         purpose: str = "",
     ) -> RangeResult:
         """Read one key or [key, range_end), at `revision` (0: now). CompactedError, FutureRevisionError."""
-        request = rpc.RangeRequest(
-            key=key,
-            range_end=range_end,
-            limit=limit,
-            revision=revision,
-            keys_only=keys_only,
-            count_only=count_only,
-        )
+        only = {"keys_only": keys_only, "count_only": count_only}
+        request = rpc.RangeRequest(key=key, range_end=range_end, limit=limit, revision=revision, **only)
         return await self._transport.call(types.RANGE, request, _range_result, range_text, purpose)
 
     async def range_stream(
@@ -257,14 +251,9 @@ class EtcdClient:
         purpose: str = "watch",
     ) -> WatchStream:
         """Return a stream for one watch, which opens with the first read. Close it, or use `async with`."""
-        request = rpc.WatchCreateRequest(
-            key=key,
-            range_end=range_end,
-            start_revision=start_revision,
-            prev_kv=prev_kv,
-            progress_notify=progress_notify,
-            fragment=True,
-        )
+        sent = {"prev_kv": prev_kv, "progress_notify": progress_notify, "fragment": True}
+        start = {"key": key, "range_end": range_end, "start_revision": start_revision}
+        request = rpc.WatchCreateRequest(**start, **sent)
         return WatchStream(self._transport, request, purpose)
 
     async def _small(

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import grpc
 from aetcd import rpc
@@ -24,6 +25,7 @@ ANSWER_SECONDS = 3.5
 LATE_SECONDS = 1.0  # if a timer fires this late, this process was stopped or busy
 
 
+@dataclass(eq=False)
 class WatchLiveness:
     """Detects that a watch hangs although its connection works.
 
@@ -36,19 +38,14 @@ class WatchLiveness:
     answer such requests, and their watches are not given up.
     """
 
-    def __init__(
-        self,
-        connection: EtcdConnection,
-        ask: Callable[[], None],
-        give_up: Callable[[float], None],
-        answers: Callable[[], bool],
-    ) -> None:
-        self._connection = connection
-        self._ask = ask
-        self._give_up = give_up
-        self._answers = answers
-        self._heard_at = time.monotonic()
-        self._asked_at = 0.0  # 0: a message has arrived since
+    _connection: EtcdConnection
+    _ask: Callable[[], None]
+    _give_up: Callable[[float], None]
+    _answers: Callable[[], bool]
+    _heard_at: float = field(default_factory=time.monotonic)
+    _asked_at = 0.0  # 0: a message has arrived since
+
+    def __post_init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._timer = self._after(QUIET_SECONDS)
 
@@ -136,7 +133,11 @@ class WatchStream:
                 raise StopAsyncIteration
             self._raise_if_cancelled(response)
             if response.created:
-                self._created(response)
+                # A new connection may lead to another cluster, which has other revisions.
+                header = response.header
+                if self._transport.ledger.saw_cluster(header.cluster_id, header.revision):
+                    raise EtcdError(f"etcd {self._endpoint} is another cluster than before.")
+                self.created_at = time.monotonic()
                 continue
             events.extend(map(_event_of, response.events))
             if not response.fragment and (events or self._is_wanted()):
@@ -203,7 +204,9 @@ class WatchStream:
         except asyncio.InvalidStateError as error:  # the stream has ended, and the read reports the error
             raise grpc_errors.unavailable("the watch stream has ended", self._endpoint) from error
         except asyncio.CancelledError as cancelled:
-            raise self._lost() or self._closed_or(cancelled) from None
+            if self._only_closed():
+                raise grpc_errors.unavailable("the watch stream has been closed", self._endpoint) from None
+            raise self._lost() or cancelled from None
         ledger = self._transport.ledger
         ledger.charge(rpcs=rpcs, sent=len(body))
         entry = LedgerEntry(op, self._purpose, sent=len(body))
@@ -258,21 +261,9 @@ class WatchStream:
             return grpc_errors.hanging(self._endpoint, self._hung_seconds)
         return self._connection.ended() if self._connection is not None and not self._closed else None
 
-    def _closed_or(self, cancelled: asyncio.CancelledError) -> BaseException:
-        if self._only_closed():
-            return grpc_errors.unavailable("the watch stream has been closed", self._endpoint)
-        return cancelled
-
     def _only_closed(self) -> bool:
         """Whether a cancellation is grpc's own after `close`, and not the task's, which looks the same."""
         return self._closed and not being_cancelled()
-
-    def _created(self, response: rpc.WatchResponse) -> None:
-        """Check the cluster: a new connection may lead to another one, which has other revisions."""
-        header = response.header
-        if self._transport.ledger.saw_cluster(header.cluster_id, header.revision):
-            raise EtcdError(f"etcd {self._endpoint} is another cluster than before.")
-        self.created_at = time.monotonic()
 
     def _raise_if_cancelled(self, response: rpc.WatchResponse) -> None:
         if response.compact_revision:

@@ -74,27 +74,22 @@ class ChurnMeter:
         hottest = sorted(self._keys.items(), key=lambda item: (-item[1].changes, -item[1].bytes, item[0]))
         resources = [ResourceChurn(name, *counts) for name, counts in self._resources.items()]
         named = [(key_text(key), msgspec.structs.astuple(one)) for key, one in hottest[:HOTTEST]]
+        leased: dict[int, list[bytes]] = {}
+        for key, one in self._keys.items():
+            if one.lease:
+                leased.setdefault(one.lease, []).append(key)
+        most = sorted(leased.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_LEASES]
+        first = ((lease, len(keys), key_text(keys[0])) for lease, keys in most)
         return Churn(
             seconds,
             revision,
             sorted(resources, key=lambda item: (-item.bytes, item.resource)),
             [KeyChurn(name, self._resource_of(name), *counts) for name, counts in named],
             len(self._leases),
-            sum(1 for one in self._keys.values() if one.lease),
+            sum(map(len, leased.values())),
             complete=not self._forgotten,
-            lease_list=self._lease_list(),
+            lease_list=[LeaseChurn(lease, keys, self._resource_of(key)) for lease, keys, key in first],
         )
-
-    def _lease_list(self) -> list[LeaseChurn]:
-        """Return the leases with the most keys; their TTLs are not known here."""
-        keys: dict[int, list[bytes]] = {}
-        for key, one in self._keys.items():
-            if one.lease:
-                keys.setdefault(one.lease, []).append(key)
-        most = sorted(keys.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_LEASES]
-        return [
-            LeaseChurn(lease, len(having), self._resource_of(key_text(having[0]))) for lease, having in most
-        ]
 
 
 def last_manager(document: dict[str, object] | None) -> str:

@@ -13,6 +13,7 @@ import re
 import struct
 from calendar import timegm
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ktui.kube.quantity import canonical_quantity
@@ -181,20 +182,12 @@ def _parsed_time(text: str) -> tuple[int, int]:
     return seconds, int((match[7] or "").ljust(9, "0")[:9])
 
 
-def _time(value: Any, path: str) -> bytes:
-    if value is None:
+def _time(value: Any, path: str, micro: bool = False) -> bytes:
+    """`micro`: with microseconds."""
+    seconds, nanos = (ZERO_TIME_SECONDS, 0) if value is None else _timestamp(value, path)
+    if seconds == ZERO_TIME_SECONDS and not (micro and nanos):
         return b""
-    seconds, _ = _timestamp(value, path)
-    return b"" if seconds == ZERO_TIME_SECONDS else put_number(1, seconds) + put_number(2, 0)
-
-
-def _microtime(value: Any, path: str) -> bytes:
-    if value is None:
-        return b""
-    seconds, nanos = _timestamp(value, path)
-    if seconds == ZERO_TIME_SECONDS and not nanos:
-        return b""
-    return put_number(1, seconds) + put_number(2, nanos // 1000 * 1000)
+    return put_number(1, seconds) + put_number(2, nanos // 1000 * 1000 if micro else 0)
 
 
 def _quantity(value: Any, path: str) -> bytes:
@@ -222,6 +215,7 @@ def _raw(value: Any, _path: str) -> bytes:
 
 
 WRITERS: dict[str, Writer] = {
-    "string": _string, "bytes": _bytes, "double": _double, "time": _time, "microtime": _microtime,
-    "quantity": _quantity, "intstr": _intstr, "raw": _raw, "rawjson": _raw, "fieldsv1": _raw,
+    "string": _string, "bytes": _bytes, "double": _double, "time": _time,
+    "microtime": partial(_time, micro=True), "quantity": _quantity, "intstr": _intstr,
+    "raw": _raw, "rawjson": _raw, "fieldsv1": _raw,
 }  # fmt: skip

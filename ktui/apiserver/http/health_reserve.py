@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import h11
 
-from ktui.apiserver.http import ASGIApp, Message, Receive, Scope
+from ktui.apiserver.http import ASGIApp, Message, Scope
 from ktui.apiserver.http.tls import TlsFiles
 from ktui.kube.status import StatusError
 
@@ -158,7 +158,9 @@ class HealthReserve:
         async def keep(message: Message) -> None:
             sent.append(message)
 
-        await self._app(scope, _no_body(), keep)
+        received = asyncio.Queue[Message]()  # no body; then the application waits, as the client stays
+        received.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+        await self._app(scope, received.get, keep)
         body = b"".join(message.get("body", b"") for message in sent)
         return sent[0]["status"], [(bytes(n), bytes(v)) for n, v in sent[0].get("headers", ())], body
 
@@ -168,16 +170,3 @@ class HealthReserve:
             self._context.load_cert_chain(self._tls.cert, self._tls.key)
             self._context.set_alpn_protocols(["http/1.1"])
         return self._context
-
-
-def _no_body() -> Receive:
-    """Return what an application receives of a request without a body, whose client stays."""
-    messages: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
-
-    async def receive() -> Message:
-        if messages:
-            return messages.pop()
-        left: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        return await left
-
-    return receive

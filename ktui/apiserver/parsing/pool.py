@@ -149,21 +149,15 @@ class _Ended(Exception):
         return DocumentError("the document cannot be read: its parser ended unexpectedly")
 
 
+@dataclass(slots=True, eq=False)
 class _Process:
     """One parser process, and the connection that is its stdin and stdout."""
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        source: asyncio.StreamReader,
-        sink: asyncio.StreamWriter,
-        drop: Callable[[_Process], None],
-    ) -> None:
-        self._process = process
-        self._source = source
-        self._sink = sink
-        self._drop = drop
-        self._timer: asyncio.TimerHandle | None = None
+    _process: subprocess.Popen[bytes]
+    _source: asyncio.StreamReader
+    _sink: asyncio.StreamWriter
+    _drop: Callable[[_Process], None]
+    _timer: asyncio.TimerHandle | None = None
 
     @classmethod
     async def start(cls, drop: Callable[[_Process], None]) -> _Process:
