@@ -43,15 +43,11 @@ ADMINISTRATOR = Requester("admin", (MASTERS, AUTHENTICATED))
 
 @dataclass(frozen=True, slots=True)
 class TokenAuthenticator:
-    """Authenticates by certificate or token. `token` is the administrator's; None: every client is the
-    administrator (`--insecure-http`).
+    """Authenticates by certificate or token."""
 
-    `users` are the users of `--token-auth-file` by their tokens.
-    """
-
-    token: str | None
+    token: str | None  # the administrator's; None: every client is the administrator (`--insecure-http`)
     accounts: ServiceAccountTokens
-    users: Mapping[str, Requester] = field(default_factory=dict)
+    users: Mapping[str, Requester] = field(default_factory=dict)  # of `--token-auth-file` by their tokens
 
     @property
     def has_token(self) -> bool:

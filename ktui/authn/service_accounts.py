@@ -63,15 +63,12 @@ class CheckedToken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BoundObject:
-    """The object whose deletion invalidates a token; `kind` is "" for a token that is not bound.
+    """The object whose deletion invalidates a token."""
 
-    `node` has the name and uid (if it exists) of the node of a bound pod.
-    """
-
-    kind: str = ""
+    kind: str = ""  # "" for a token that is not bound
     name: str = ""
     uid: str = ""
-    node: dict[str, str] | None = None
+    node: dict[str, str] | None = None  # name and uid (if it exists) of the node of a bound pod
 
 
 class ServiceAccountTokens:

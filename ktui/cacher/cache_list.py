@@ -67,18 +67,14 @@ REFERENCE_BYTES = 8
 
 
 class CacheQuery(Struct, frozen=True):
-    """What to read from the cache. Keys are complete; `start` is "" or the key where a continued LIST
-    resumes.
-
-    `exact` requests a snapshot at that resourceVersion; `limit` 0 means no limit.
-    """
+    """What to read from the cache. Keys are complete."""
 
     scope: RequestScope
     selection: SelectionPredicate
     root: str
-    start: str = ""
-    exact: int | None = None
-    limit: int = 0
+    start: str = ""  # the key where a continued LIST resumes
+    exact: int | None = None  # the resourceVersion of a snapshot
+    limit: int = 0  # 0: none
     pods: bool = False
     minor: int = 36
 

@@ -27,18 +27,15 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class WatchRequest:
-    """A WATCH. `resource` has the version of its bookmarks (None: the store's).
-
-    `timeout` is in seconds, None for no limit. `form` names the client's encoding.
-    """
+    """A WATCH."""
 
     namespace: str | None
     name: str | None
     options: ListOptions
     selection: SelectionPredicate
-    timeout: float | None = None
-    resource: Resource | None = None
-    form: str = ""
+    timeout: float | None = None  # seconds
+    resource: Resource | None = None  # has the version of its bookmarks; None: the store's
+    form: str = ""  # names the client's encoding
 
 
 class GetAnswer(NamedTuple):
@@ -52,18 +49,14 @@ class GetAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ListAnswer:
-    """A LIST's objects in key order and its ListMeta.
-
-    `route` is the source of the answer: `cache`, `cache_snapshot`, `etcd`, or `cache,etcd` if the cache could
-    not answer and etcd did.
-    """
+    """A LIST's objects in key order and its ListMeta."""
 
     objects: Sequence[StoredObject]
     rv: int
     continue_: str
     remaining: int | None
     plan: Plan
-    route: str
+    route: str  # `cache`, `cache_snapshot`, `etcd`; `cache,etcd`: the cache could not answer, and etcd did
 
 
 class WatchEvents(Protocol):

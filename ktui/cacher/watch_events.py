@@ -11,11 +11,7 @@ ADDED, MODIFIED, DELETED, BOOKMARK, ERROR = "ADDED", "MODIFIED", "DELETED", "BOO
 
 
 class OutEvent:
-    """One watch event, encoded at most once for each form that watchers use.
-
-    `object` is None for BOOKMARK and ERROR, whose `document` is the JSON of the event's `object`. `encoded`
-    counts the encodings made so far.
-    """
+    """One watch event, encoded at most once for each form that watchers use."""
 
     __slots__ = ("_encodings", "_line", "document", "encoded", "object", "rv", "type")
 
@@ -25,8 +21,10 @@ class OutEvent:
         self.type = event_type
         self.rv = rv
         self.object = obj
-        self.document = document
-        self.encoded = 0
+        self.document = (
+            document  # of BOOKMARK and ERROR, which have no object: the JSON of the event's `object`
+        )
+        self.encoded = 0  # encodings made so far
         self._line: bytes | None = None
         self._encodings: dict[Hashable, bytes] | None = None
 

@@ -15,18 +15,14 @@ _PORT = re.compile("[0-9]{1,5}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class EtcdConfig:
-    """How to connect. `endpoints` as etcdctl takes them (`https://host:2379`, `host:2379`).
+    """How to connect. Files are paths of PEM files."""
 
-    Files are paths of PEM files. The server's certificate is checked against `server_name`, if set, instead
-    of the endpoint's host.
-    """
-
-    endpoints: tuple[str, ...]
+    endpoints: tuple[str, ...]  # as etcdctl takes them (`https://host:2379`, `host:2379`)
     read_only: bool = True
     ca_file: Path | None = None
     cert_file: Path | None = None
     key_file: Path | None = None
-    server_name: str = ""
+    server_name: str = ""  # what the server's certificate is checked against, instead of the endpoint's host
     user: str = ""
     password: str = ""
 

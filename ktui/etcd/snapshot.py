@@ -32,13 +32,10 @@ _CLUSTER_VERSION = re.compile(rb"clusterVersion(\d{1,3})\.(\d{1,3})\.\d")
 
 
 class BoltFile(NamedTuple):
-    """A bbolt file. `hashed`: etcd saved it as a snapshot; it is not a copy of a member's file.
+    """A bbolt file."""
 
-    `version` is the cluster's (major, minor), None if the file does not have it.
-    """
-
-    hashed: bool
-    version: tuple[int, int] | None
+    hashed: bool  # etcd saved it as a snapshot; it is not a copy of a member's file
+    version: tuple[int, int] | None  # the cluster's (major, minor), None if the file does not have it
 
 
 class _Meta(NamedTuple):

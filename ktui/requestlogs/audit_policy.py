@@ -86,14 +86,11 @@ class _Policy(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class Audited(NamedTuple):
-    """What is logged of a request: nothing at level `None`, else all stages except `omitted`.
-
-    Levels Request and RequestResponse have the objects, `unmanaged` without their managedFields.
-    """
+    """What is logged of a request: nothing at level `None`, else all stages except `omitted`."""
 
     level: str
     omitted: frozenset[str] = frozenset()
-    unmanaged: bool = False
+    unmanaged: bool = False  # the objects of levels Request and RequestResponse, without managedFields
 
 
 NOT_AUDITED = Audited("None")

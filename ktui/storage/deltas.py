@@ -20,13 +20,10 @@ _MOST_SHARE = 0.75
 
 
 class Delta(msgspec.Struct, frozen=True, gc=False):
-    """A value: the base's first `head` bytes, `middle`, and the base's last `tail` bytes.
-
-    `middle` is deflated with the base's own middle as its dictionary, unless that saves little.
-    """
+    """A value: the base's first `head` bytes, `middle`, and the base's last `tail` bytes."""
 
     middle: bytes
-    deflated: bool
+    deflated: bool  # `middle` is, with the base's own middle as its dictionary, unless that saves little
     head: int = 0
     tail: int = 0
 

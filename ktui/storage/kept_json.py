@@ -19,16 +19,12 @@ _PASSED = 128
 
 
 class Keeping(Protocol):
-    """An object that may keep its JSON.
-
-    `kept`: the counted bytes; `kept_at`: its place in the ring of its share; `used`: again, since the hand
-    passed.
-    """
+    """An object that may keep its JSON."""
 
     share: Share | None
-    kept: int
-    kept_at: int
-    used: bool
+    kept: int  # the counted bytes
+    kept_at: int  # its place in the ring of its share
+    used: bool  # again, since the hand passed
 
     def drop_kept(self) -> None:
         """Drop what can be computed again."""

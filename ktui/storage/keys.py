@@ -58,17 +58,14 @@ def key_bytes(text: str) -> bytes:
 
 
 class DecodedValue(NamedTuple):
-    """A decoded value. `json` is None for a value that is not an object; then `error` is the reason.
-
-    `sizes` are the stored bytes by field.
-    """
+    """A decoded value."""
 
     encoding: str
     api_version: str
     kind: str
     json: dict[str, Any] | None
-    error: str
-    sizes: Sequence[FieldSize] = ()
+    error: str  # why the value is not an object
+    sizes: Sequence[FieldSize] = ()  # the stored bytes by field
 
 
 def read_value(raw: bytes, rv: int, codec: Codec) -> DecodedValue:

@@ -49,16 +49,12 @@ class StoreListRequest:
 
 @dataclass(frozen=True, slots=True)
 class StoreList:
-    """A page of objects. `next_start` is the start of the next page, relative to the collection, "" at the
-    end.
-
-    `remaining` is the number of objects after this page; None if selectors make it unknown.
-    """
+    """A page of objects."""
 
     objects: Sequence[StoredObject]
     rv: int
-    next_start: str = ""
-    remaining: int | None = None
+    next_start: str = ""  # of the next page, relative to the collection; "" at the end
+    remaining: int | None = None  # objects after this page; None if selectors make it unknown
 
 
 @dataclass(frozen=True, slots=True)

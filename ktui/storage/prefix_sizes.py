@@ -32,16 +32,13 @@ class SizeEstimate:
 
 @dataclass(slots=True)
 class _Place:
-    """Consecutive keys that were read, and `after`: the number of keys between them and the next place.
-
-    Skipping what shares up to `passing` bytes with the last key is known to pass all of these.
-    """
+    """Consecutive keys that were read."""
 
     first: bytes
     last: bytes
     sizes: Sequence[int]
-    after: int
-    passing: int = 0
+    after: int  # keys between them and the next place
+    passing: int = 0  # skipping what shares up to this many bytes with the last key passes all of these
 
     @property
     def mean(self) -> float:

@@ -24,15 +24,11 @@ from ktui.telemetry.off_loop import LARGE_BYTES, Slices, compute_large
 
 
 class StoreEvent(NamedTuple):
-    """A change at revision `rv`. BOOKMARK: no object, and no further event up to `rv`.
-
-    A DELETED object is the last state with the deletion's rv; `previous` is that state with its own rv, None
-    for ADDED.
-    """
+    """A change at revision `rv`. BOOKMARK: no object, and no further event up to `rv`."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
-    object: StoredObject | None
-    previous: StoredObject | None
+    object: StoredObject | None  # DELETED: the last state, with the deletion's rv
+    previous: StoredObject | None  # with its own rv
     rv: int
 
 

@@ -46,18 +46,14 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
 class SchemaField(msgspec.Struct, frozen=True, array_like=True):
-    """A row: one field of a message.
-
-    `type` is the message of a `message`, `list` or `schemaOr…` field; `default` is the server's default for
-    an empty string when decoding.
-    """
+    """A row: one field of a message."""
 
     number: int
     name: str
     kind: str
     flags: str
-    type: str = ""
-    default: str = ""
+    type: str = ""  # the message of a `message`, `list` or `schemaOr…` field
+    default: str = ""  # the server's for an empty string when decoding
 
     def has(self, flag: str) -> bool:
         return flag in self.flags

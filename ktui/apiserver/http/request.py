@@ -34,11 +34,7 @@ class BodyIncomplete(Exception):
 
 
 class Request:
-    """Method, decoded path, raw query, headers with lower-case names, and the body on demand.
-
-    `parameters` are all values of each parameter of the query. `certified` is the user of the client's
-    certificate.
-    """
+    """Method, decoded path, raw query, headers with lower-case names, and the body on demand."""
 
     __slots__ = (
         "_ahead", "_client", "_complete", "_receive", "_receiving", "_sent", "badly_escaped", "certified",
@@ -56,7 +52,7 @@ class Request:
         self.headers: dict[str, str] = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(self._sent)
         }
-        self.certified: Requester | None = scope.get("user")
+        self.certified: Requester | None = scope.get("user")  # the user of the client's certificate
         self._client: Sequence[object] | None = scope.get("client")
         self._receive = receive
         self._ahead: list[Message] = []

@@ -37,16 +37,12 @@ PLAIN = [(b"content-type", b"text/plain; charset=utf-8")]
 
 
 class Peer(NamedTuple):
-    """The client of a connection; `user` is None if it sent no certificate.
-
-    `ends`: when the certificate does (Unix seconds). `late`: all connections were in use, and this one may
-    only ask for the server's health.
-    """
+    """The client of a connection."""
 
     address: Address
-    user: Requester | None
-    ends: float
-    late: bool
+    user: Requester | None  # None: it sent no certificate
+    ends: float  # when the certificate does (Unix seconds)
+    late: bool  # all connections were in use, and this one may only ask for the server's health
 
 
 class TlsFront:

@@ -117,10 +117,7 @@ Shape = tuple[str, str, str, str, str, str, str]
 
 
 class ShapeSeries:
-    """The labels of one shape of requests without and with `dry_run`, and by code, and its observations.
-
-    `observed` are duration, duration without waiting, and size; None until a request has ended.
-    """
+    """The labels of one shape of requests without and with `dry_run`, and by code, and its observations."""
 
     __slots__ = ("bare", "by_code", "observed", "whole")
 
@@ -128,6 +125,7 @@ class ShapeSeries:
         self.bare = bare
         self.whole = whole
         self.by_code: dict[int, Labels] = {}
+        # Of duration, duration without waiting, and size; None until a request has ended.
         self.observed: tuple[Observed, Observed, Observed] | None = None
 
 

@@ -46,14 +46,11 @@ def version_document(behaviour: Behaviour) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A line of the response. `failure` returns why the check fails, "" if it passes.
-
-    kube-apiserver withholds the reason; ktui's own checks show it (`shown`).
-    """
+    """A line of the response."""
 
     name: str
-    failure: Callable[[], str]
-    shown: bool = False
+    failure: Callable[[], str]  # why the check fails, "" if it passes
+    shown: bool = False  # kube-apiserver withholds the reason; ktui's own checks show it
 
 
 class HealthPages:
