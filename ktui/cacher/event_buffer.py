@@ -35,10 +35,7 @@ _rv_of = attrgetter("rv")
 
 @dataclass(eq=False)
 class EventBuffer:
-    """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock.
-
-    `grown` and `shrunk` count changes of the capacity; `held` are the bytes of events that are not shrunk.
-    """
+    """Events by resourceVersion, oldest first. Times are seconds of one monotonic clock."""
 
     lower: int = LOWER_CAPACITY
     upper: int = UPPER_CAPACITY
@@ -49,7 +46,9 @@ class EventBuffer:
     _readers: list[int] = field(default_factory=list)
     _start = 0  # events before this index are evicted, and removed from time to time
     _whole = 0  # events before this index are shrunk
-    grown = shrunk = held = _list_rv = _evicted_rv = 0
+    grown = shrunk = 0  # changes of the capacity
+    held = 0  # bytes of events that are not shrunk
+    _list_rv = _evicted_rv = 0
 
     def __post_init__(self) -> None:
         self.capacity = self.lower

@@ -21,11 +21,10 @@ class RetryAfter:
     Upstream: util/flowcontrol/dropped_requests_tracker.go (1.28 and later). Times are in whole seconds.
     """
 
+    seconds = 1
+    _raised = _now = _count = 0
+
     def __init__(self) -> None:
-        self.seconds = 1
-        self._raised = 0
-        self._now = 0
-        self._count = 0
         self._history: deque[tuple[int, int]] = deque(maxlen=LONGEST)
 
     def rejected(self, second: int) -> int:
@@ -93,9 +92,9 @@ class StoredSpec(NamedTuple):
 
 
 class Level:
-    """One level's limits in seats: `nominal` by its shares, `lower` and `upper` after lending and borrowing.
+    """One level's limits in seats.
 
-    `current` applies now. `quiescing`: the level is no longer configured, but still has requests.
+    `nominal` by its shares, `lower` and `upper` after lending and borrowing; `current` applies now.
     """
 
     def __init__(self, name: str, spec: LevelSpec, clock: Callable[[], float], later: Later) -> None:
@@ -106,7 +105,7 @@ class Level:
         self.nominal = self.lower = self.upper = self.current = 0
         self.demand = Demand(0.0, 0.0, 0)
         self.smoothed = self.target = 0.0
-        self.quiescing = False
+        self.quiescing = False  # still has requests, but is no longer configured
         self.retry_after = RetryAfter()
 
     @property

@@ -113,6 +113,7 @@ Line = Callable[[], bytes]
 """Returns an encoded line; called in the thread."""
 
 
+@dataclass(eq=False)
 class LogWriter:
     """Writes lines in a thread. `put` never waits.
 
@@ -121,31 +122,25 @@ class LogWriter:
     used in messages. `changed` is called on the loop when writing begins to fail, and when it works again.
     """
 
-    def __init__(
-        self,
-        name: str,
-        write: Callable[[bytes], None],
-        *,
-        blocking: bool = True,
-        queued: int = QUEUED,
-        changed: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.dropped = 0  # as the queue was full
-        self.problem = ""  # why no line can be written now
-        self._unwritten = 0  # lines that could not be encoded or written
-        self._gap = ""
-        self._name = name
-        self._write = write
-        self._blocking = blocking
-        self._changed = changed
-        self._most = queued
+    name: str
+    write: Callable[[bytes], None]
+    blocking: bool = True
+    queued: int = QUEUED  # at most
+    changed: Callable[[], None] = lambda: None
+    dropped = 0  # as the queue was full
+    problem = ""  # why no line can be written now
+    _unwritten = 0  # lines that could not be encoded or written
+    _gap = ""
+    _bytes = 0
+    _loop: asyncio.AbstractEventLoop | None = None
+    _waited_for = False
+    _since, _before = 0.0, 0  # of the present failure: its time, the lines lost until then
+
+    def __post_init__(self) -> None:
         self._lines: queue.SimpleQueue[tuple[Line, int] | None] = queue.SimpleQueue()
-        self._bytes, self._counting = 0, threading.Lock()
+        self._counting = threading.Lock()
         self._drained = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._work, name="log writer", daemon=True)
-        self._waited_for = False
-        self._since, self._before = 0.0, 0  # of the present failure: its time, the lines lost until then
 
     def start(self) -> None:
         """Call it on the event loop of the requests."""
@@ -157,7 +152,7 @@ class LogWriter:
         self._lines.put(None)
         await asyncio.to_thread(self._thread.join)
         if self.dropped:
-            log.warning("%d lines of %s were dropped: its disk is too slow", self.dropped, self._name)
+            log.warning("%d lines of %s were dropped: its disk is too slow", self.dropped, self.name)
 
     @property
     def lost(self) -> int:
@@ -167,19 +162,19 @@ class LogWriter:
     def warnings(self) -> list[str]:
         """Return sentences for users: the log cannot be written, or lacks lines since it could not be."""
         if self.problem:
-            return [f"{self._name} cannot be written, its lines are lost: {self.problem}"]
+            return [f"{self.name} cannot be written, its lines are lost: {self.problem}"]
         return [self._gap] if self._gap else []
 
     def put(self, line: Line, size: int = 0) -> None:
         """Queue a line; `size` is the number of bytes that it keeps until it is written."""
-        if not self._blocking and self._full:
+        if not self.blocking and self._full:
             self.dropped += 1
             return
         self._count(size)
         self._lines.put((line, size))
 
     async def wait_for_room(self) -> None:
-        while self._blocking and self._full and self._thread.is_alive():
+        while self.blocking and self._full and self._thread.is_alive():
             self._drained.clear()
             self._waited_for = True
             if self._full:  # checked again: the thread may have emptied the queue meanwhile
@@ -187,7 +182,7 @@ class LogWriter:
 
     @property
     def _full(self) -> bool:
-        return self._lines.qsize() >= self._most or self._bytes >= QUEUED_BYTES
+        return self._lines.qsize() >= self.queued or self._bytes >= QUEUED_BYTES
 
     def _count(self, size: int) -> None:
         with self._counting:
@@ -199,7 +194,7 @@ class LogWriter:
         while queued := self._batch():
             lines = list(self._encoded([line for line, _ in queued]))
             try:
-                self._write(b"".join(lines))
+                self.write(b"".join(lines))
             except OSError as error:
                 self._failed(error, len(lines))
             else:
@@ -218,12 +213,12 @@ class LogWriter:
             return
         self.problem = error.strerror or str(error)
         self._since, self._before = time.time(), before
-        log.error("%s cannot be written, its lines are lost: %s", self._name, self.problem)
+        log.error("%s cannot be written, its lines are lost: %s", self.name, self.problem)
         self._tell()
 
     def _resumed(self) -> None:
         self._gap = (
-            f"{self._name} lacks {self._unwritten - self._before:,} lines: it could not be written from "
+            f"{self.name} lacks {self._unwritten - self._before:,} lines: it could not be written from "
             f"{_clock(self._since)} to {_clock(time.time())} ({self.problem})"
         )
         self.problem = ""
@@ -232,7 +227,7 @@ class LogWriter:
 
     def _tell(self) -> None:
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._changed)
+            self._loop.call_soon_threadsafe(self.changed)
 
     def _encoded(self, batch: list[Line]) -> Iterator[bytes]:
         """Yield each line; one that cannot be encoded must not end the thread, and with it the log."""
@@ -241,7 +236,7 @@ class LogWriter:
                 yield line()
             except Exception:  # of whatever a request has brought; the log says what it was
                 self._unwritten += 1
-                log.exception("a line of %s cannot be encoded, it is lost", self._name)
+                log.exception("a line of %s cannot be encoded, it is lost", self.name)
 
     def _batch(self) -> list[tuple[Line, int]]:
         """Return the next lines; [] at the end."""

@@ -87,14 +87,13 @@ class Lister:
 
     async def run(self) -> StoreList:
         """Read until `limit` objects match or the collection ends."""
-        if self._request.name:  # the list, or its metadata.name selector, has only this key
+        request = self._request
+        if request.name:  # the list, or its metadata.name selector, has only this key
             self._meter.etcd_gets += 1
-            await self._take_in(
-                await self._range(self._keys.of(self._request.namespace, self._request.name), b"", 1)
-            )
+            await self._take_in(await self._range(self._keys.of(request.namespace, request.name), b"", 1))
             return self._result()
-        if self._request.limit > 0:
-            streams = self._request.stream and self._client.range_streams.supported is not False
+        if request.limit > 0:
+            streams = request.stream and self._client.range_streams.supported is not False
             page = await self._streamed_page() if streams else None
             return page or await self._limited()
         return await self._whole()

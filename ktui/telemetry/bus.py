@@ -56,17 +56,14 @@ class Subscription:
 
 
 class Bus:
-    """Numbers events and passes them to every subscriber.
-
-    Functions passed to `add_snapshot` return events that describe the current state, which a new
-    subscriber receives first.
-    """
+    """Numbers events and passes them to every subscriber."""
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self.now = now
         self._seq = 0
         self._subscriptions: list[Subscription] = []
         self.watched = False  # there are subscribers: without any, no event need be made
+        # Return events that describe the current state, which a new subscriber receives first.
         self._snapshots: list[Callable[[], Iterable[AnyEvent]]] = []
 
     def publish(self, event: AnyEvent) -> None:

@@ -67,11 +67,7 @@ class Door:
         self._free_spares()
 
     def server_has_it(self) -> bool:
-        """Return whether the server still has this socket.
-
-        A copy of a socket that the server has closed would go on listening, and nothing would serve its
-        clients.
-        """
+        """Return whether the server still has the socket: else a copy would listen, served by none."""
         named = self._decoy if self.shut else self.listener
         try:
             return os.fstat(named.fileno()).st_ino == os.fstat(self._file).st_ino

@@ -186,15 +186,12 @@ MAX_ITEM_CHARACTERS = 256
 
 
 def warning_headers(texts: Iterable[str]) -> Headers:
-    """Return a header for each distinct text.
-
-    If they exceed MAX_CHARACTERS, each is cut to MAX_ITEM_CHARACTERS, and texts after
-    MAX_CHARACTERS are left out.
-    """
+    """Return a header for each distinct text."""
     return [header("warning", f"299 - {quote(text)}") for text in _within_limits(list(dict.fromkeys(texts)))]
 
 
 def _within_limits(texts: list[str]) -> list[str]:
+    """Cut each text to MAX_ITEM_CHARACTERS if they exceed MAX_CHARACTERS; leave out texts after these."""
     fitting = sum(total <= MAX_CHARACTERS for total in accumulate(map(len, texts)))
     if fitting == len(texts):
         return texts
