@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ktui.apiserver.answer import finished
@@ -54,10 +55,8 @@ async def message_chunks(
 
     `replaced` replaces each object whenever it is rendered, so that none is held twice.
     """
-
-    def shown(part: Sequence[StoredObject]) -> Iterable[StoredObject]:
-        return part if replaced is None else map(replaced, part)
-
+    shown: Callable[[Iterable[StoredObject]], Iterator[StoredObject]]
+    shown = iter if replaced is None else partial(map, replaced)
     keep = len(objects) <= _FEW and not all(map(renderer.ready, shown(objects)))
     items: list[Sequence[Piece]] = []
     size = 0
