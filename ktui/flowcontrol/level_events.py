@@ -46,7 +46,7 @@ SECONDS = 1.0
 MOST_REQUESTS = 500  # requests of a dump
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class FlowReporter:
     """Publishes changes once a second, if telemetry is read. `stored` returns schemas and levels."""
 

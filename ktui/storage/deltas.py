@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 
 import msgspec
 
@@ -36,10 +35,8 @@ def difference(value: bytes, base: bytes) -> Delta:
     """Return `value` as its difference from `base` (b"": no base)."""
     head = tail = 0
     if len(value) > _SMALL_BYTES:
-        head = _equal(value, base, lambda data, at: data[at : at + _BLOCK_BYTES])
-        tail = _equal(
-            value[head:], base[head:], lambda data, at: data[len(data) - at - _BLOCK_BYTES : len(data) - at]
-        )
+        head = _equal(value, base, tail=False)
+        tail = _equal(value[head:], base[head:], tail=True)
     middle = value[head : len(value) - tail]
     deflated = len(middle) <= MOST_DEFLATED_BYTES
     if deflated:
@@ -75,9 +72,12 @@ def _inflate(data: bytes, dictionary: bytes) -> bytes:
     return zlib.decompressobj(_RAW_DEFLATE, zdict=dictionary).decompress(data)
 
 
-def _equal(value: bytes, base: bytes, block: Callable[[bytes, int], bytes]) -> int:
-    """Return the length of what is equal, block by block."""
+def _equal(value: bytes, base: bytes, *, tail: bool) -> int:
+    """Return the length, in whole blocks, of the common beginning or end."""
     at, most = 0, min(len(value), len(base)) - _BLOCK_BYTES
-    while at <= most and block(value, at) == block(base, at):
+    while at <= most:
+        own, other = (len(value) - at - _BLOCK_BYTES, len(base) - at - _BLOCK_BYTES) if tail else (at, at)
+        if value[own : own + _BLOCK_BYTES] != base[other : other + _BLOCK_BYTES]:
+            break
         at += _BLOCK_BYTES
     return at
