@@ -351,7 +351,7 @@ async def test_a_real_apiserver_is_measured_from_the_clients_side(
         assert server.fired == ["/api/v1/pods?limit=1", "/api/v1/pods"], "its size is asked for first"
         assert own.fired == []
         result = screen.lab.runner.results[0]
-        assert (result.server, result.bytes) == ("kind", 27_000_000)
+        assert (result.server, result.answer.body_bytes) == ("kind", 27_000_000)
         assert result.predicted.fetched is not None and result.predicted.fetched.high == 3_000
         await until_shown(
             pilot,

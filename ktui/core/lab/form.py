@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from urllib.parse import quote
 
 from ktui.core.references import Selection
@@ -24,7 +24,6 @@ _WATCH_LIST = (
     ("allowWatchBookmarks", "true"),
     ("timeoutSeconds", "60"),
 )
-_INITIAL = "NotOlderThan"  # the only match allowed with initial events
 PAGE = 500  # what kubectl asks for by default
 ACCEPTS = {
     "json": "application/json",
@@ -68,8 +67,10 @@ class ListForm:
     @property
     def parameters(self) -> dict[str, str]:
         """The parameters that are set, without those of every WatchList."""
-        typed = {name: getattr(self, field) for name, field in _FIELDS.items()}
-        sent = {**typed, "shardSelector": self.shard_selector, "resourceVersionMatch": self.sent_match}
+        sent = {name: getattr(self, field) for name, field in _FIELDS.items()}
+        sent["shardSelector"] = self.shard_selector
+        # The only match that initial events allow.
+        sent["resourceVersionMatch"] = self.match or ("NotOlderThan" if self.stream else "")
         return {name: value for name, value in sent.items() if value}
 
     @property
@@ -87,11 +88,6 @@ class ListForm:
         if part is None or not 1 <= int(part[1]) <= int(part[2]):
             return self.shard
         return str(shard(int(part[1]) - 1, int(part[2])))
-
-    @property
-    def sent_match(self) -> str:
-        """The resourceVersionMatch that is sent: a WatchList always has one."""
-        return self.match or (_INITIAL if self.stream else "")
 
     @property
     def accept_header(self) -> str:
@@ -128,7 +124,8 @@ def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Va
     """Return up to eight ways to request what `form` requests.
 
     `current_rv` is the resourceVersion for NotOlderThan and Exact (0: unknown, both are left out),
-    `namespace` the namespace to which a LIST of all namespaces is narrowed.
+    `namespace` the namespace to which a LIST of all namespaces is narrowed. The last one shows what shard or
+    selector save, or else what metadata-only does.
     """
     plain = replace(form, resource_version="", match="", limit="", continue_token="", stream=False)
     at = replace(plain, resource_version=str(current_rv))
@@ -139,45 +136,35 @@ def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Va
         Variant(f"pages of {page}", replace(plain, limit=page), all_pages=True),
     ]
     if current_rv:
-        variants += [
-            Variant("NotOlderThan", replace(at, match="NotOlderThan")),
-            Variant("Exact", replace(at, match="Exact")),
-        ]
+        variants += [Variant(match, replace(at, match=match)) for match in ("NotOlderThan", "Exact")]
     variants.append(Variant("WatchList", replace(plain, match="NotOlderThan", stream=True)))
     if form.namespace:
         variants.append(Variant("all namespaces", replace(plain, namespace="")))
     elif namespace:
         variants.append(Variant(f"in {namespace}", replace(plain, namespace=namespace)))
-    return [*variants, _last(form, plain)]
-
-
-def _last(form: ListForm, plain: ListForm) -> Variant:
-    """Return the variant that shows what shard or selector save, or else what metadata-only does."""
     if form.shard:
-        return Variant("no shard", replace(plain, shard=""))
-    if form.label_selector or form.field_selector:
-        return Variant("no selector", replace(plain, label_selector="", field_selector=""))
-    other = "json" if form.accept == "metadata" else "metadata"
-    return Variant("whole objects" if other == "json" else "metadata only", replace(plain, accept=other))
+        last = Variant("no shard", replace(plain, shard=""))
+    elif form.label_selector or form.field_selector:
+        last = Variant("no selector", replace(plain, label_selector="", field_selector=""))
+    elif form.accept == "metadata":
+        last = Variant("whole objects", replace(plain, accept="json"))
+    else:
+        last = Variant("metadata only", replace(plain, accept="metadata"))
+    return [*variants, last]
 
 
 def form_of(path: str, form: ListForm) -> ListForm:
     """Return `form` with the options and the namespace of `path`."""
     plain, query = split_url(path)
-    values = first_values(query)
+    values, watch = first_values(query), is_watch(path)
+    known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS.keys()
     return replace(
         form,
         namespace=parse_path(plain).namespace,
-        stream=is_watch(path),
-        others=_others(query, is_watch(path)),
+        stream=watch,
+        others=query_text([pair for pair in pairs(query) if pair[0] not in known]).removeprefix("?"),
         **{field: values.get(name, "") for name, field in _FIELDS.items()},
     )
-
-
-def _others(query: str, watch: bool) -> str:
-    """Return the parameters of a query for which the form has no field."""
-    known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS.keys()
-    return query_text([pair for pair in pairs(query) if pair[0] not in known]).removeprefix("?")
 
 
 def is_watch(path: str) -> bool:
@@ -214,8 +201,7 @@ def original_of(selection: Selection, form: ListForm, table: ResourceTable) -> V
     taken = form_of_read(selection, form, table)
     if taken is None:
         return None
-    continued = bool(taken.continue_token)
-    return Variant(ORIGINAL, replace(taken, continue_token=""), all_pages=continued)
+    return Variant(ORIGINAL, replace(taken, continue_token=""), all_pages=bool(taken.continue_token))
 
 
 def added_to(target: str, form: ListForm) -> list[str]:
@@ -226,9 +212,7 @@ def added_to(target: str, form: ListForm) -> list[str]:
 
 def values_of(form: ListForm) -> dict[str, str]:
     """Return the values of the Lab's fields by field name."""
-    texts = {
-        field.name: value for field in fields(form) if isinstance(value := getattr(form, field.name), str)
-    }
+    texts = {name: value for name, value in asdict(form).items() if name != "stream"}
     return {**texts, "verb": WATCH if form.stream else LIST}
 
 
@@ -270,8 +254,3 @@ def accept_of(headers: Mapping[str, str], form: ListForm) -> str:
     if "as=PartialObjectMetadataList" in accept:
         return "metadata"
     return "protobuf" if accept.startswith(ACCEPTS["protobuf"]) else form.accept
-
-
-def next_page(form: ListForm, token: str) -> ListForm:
-    """Return the form for the page at `token`, which contains the revision: no other may be given."""
-    return replace(form, continue_token=token, resource_version="", match="")

@@ -39,9 +39,7 @@ class CountRange:
     def text(self) -> str:
         if self.high is None:
             return f"≥ {integer(self.low)}"
-        if self.low == self.high:
-            return integer(self.low)
-        return f"{integer(self.low)}–{integer(self.high)}"
+        return integer(self.low) + (f"–{integer(self.high)}" if self.high != self.low else "")
 
     def holds(self, value: int) -> bool:
         return self.low <= value and (self.high is None or value <= self.high)
@@ -67,10 +65,6 @@ class Figures:
     seats: CountRange | None = None
     fetched: CountRange | None = None
     reads: CountRange | None = None
-
-    def agrees(self, route: str) -> bool:
-        """True if an answer from `route` ("" if refused) was predicted, fallback included."""
-        return agree(self.route, route, fallback=self.fallback)
 
 
 NOTHING = Figures()
@@ -98,67 +92,47 @@ def figures_of(explanation: Explanation, objects: int | None, seats: int | None)
     known = CountRange(seats, seats) if seats is not None else CountRange(between.min, between.max)
     if plan.error is not None:
         return Figures(Source.NONE.value, seats=known)
-    return Figures(
-        plan.source.route,
-        plan.fallback.reads_etcd,
-        max(explanation.request.options.limit, 0),
-        plan.limit_honoured,
-        known,
-        _fetched(explanation, objects),
-        _reads(explanation),
-    )
+    limit, ops = max(explanation.request.options.limit, 0), plan.unstreamed_ops
+    pages = limit > 0 and explanation.request.scope(explanation.behaviour).selective
+    grows = pages and any(op not in _ONE_READ for op in ops)  # pages are read until enough objects match
+    reads = CountRange(len(ops), None if grows else len(ops))
+    fallback, fetched = plan.fallback.reads_etcd, _fetched(explanation, objects)
+    return Figures(plan.source.route, fallback, limit, plan.limit_honoured, known, fetched, reads)
 
 
 def _fetched(explanation: Explanation, count: int | None) -> CountRange | None:
     """Return how many objects are read from cache or etcd, of `count` stored; None: unknown."""
-    request, behaviour, route = explanation.request, explanation.behaviour, explanation.plan.source
-    if request.verb == "get" or request.scope(behaviour).single:
+    request, behaviour, plan = explanation.request, explanation.behaviour, explanation.plan
+    scope = request.scope(behaviour)
+    if request.verb == "get" or scope.single:
         return CountRange(0, 1)
-    if count is None:
+    begins = plan.initial_events and plan.source is Source.CACHE
+    if count is None or (request.verb == "watch" and not begins):
         return None
-    part = bool(request.scope(behaviour).namespace)
-    if request.verb == "watch":
-        plan = explanation.plan
-        lists = plan.initial_events and plan.source is Source.CACHE
-        return CountRange(0 if part else count, count) if lists else None
-    if route is Source.CACHE:
+    part = bool(scope.namespace)
+    if plan.source is Source.CACHE and request.verb == "list":
         indexed = request.required_node is not None
         part = indexed or (part and finds_namespaces(behaviour.minor, pods=request.of_pods))
-        return CountRange(0 if part else count, count)
-    if route is Source.SNAPSHOT:
-        return CountRange(0, count)
-    return _from_etcd(explanation, count, part or request.token.state is not TokenState.NONE)
-
-
-def _from_etcd(explanation: Explanation, count: int, part: bool) -> CountRange:
-    request, limit = explanation.request, explanation.request.options.limit
-    if limit <= 0:
-        return CountRange(0 if part else count, count)
-    page = min(limit, count)
-    most = count if request.scope(explanation.behaviour).selective else page
-    return CountRange(0 if part else page, most)
-
-
-def _reads(explanation: Explanation) -> CountRange:
-    request, ops = explanation.request, explanation.plan.unstreamed_ops
-    pages = request.options.limit > 0 and request.scope(explanation.behaviour).selective
-    grows = pages and any(op not in _ONE_READ for op in ops)  # pages are read until enough objects match
-    return CountRange(len(ops), None if grows else len(ops))
+    elif plan.source is Source.SNAPSHOT:
+        part = True
+    elif plan.source is Source.ETCD:
+        part = part or request.token.state is not TokenState.NONE
+        if (limit := request.options.limit) > 0:
+            page = min(limit, count)
+            return CountRange(0 if part else page, count if scope.selective else page)
+    return CountRange(0 if part else count, count)
 
 
 def compare(figures: Figures, measured: Measured) -> Iterator[Comparison]:
     """Yield each predicted figure next to the measured one."""
     route = measured.first_route or measured.route
     known = bool(route) or not measured.from_storage
-    yield Comparison(
-        "route",
-        letter_of(figures.route),
-        letter_of(route or "none") if known else "?",
-        ("=" if figures.agrees(route) else "≠") if known else "?",
-    )
+    agrees = agree(figures.route, route, fallback=figures.fallback)
+    letter, verdict = (letter_of(route or "none"), "=" if agrees else "≠") if known else ("?", "?")
+    yield Comparison("route", letter_of(figures.route), letter, verdict)
     if measured.ok and figures.seats is not None:
         yield _counted("seats", figures.seats, measured.seats)
-    if not measured.ok or measured.pages != 1 or (known and not figures.agrees(route)):
+    if not measured.ok or measured.pages != 1 or (known and not agrees):
         return  # the other figures are predicted for one page from the predicted route
     if figures.limit_honoured is not None:
         yield _limit(figures, measured)
@@ -277,14 +251,9 @@ def predict_form(
     if form.shard and (why := why_no_shards(found.explanation.behaviour)):
         return LabPrediction(path, found.explanation, problem=PredictedError(0, "", why, "shard"))
     objects = assumed.size.count if assumed.size is not None else None
-    return LabPrediction(
-        path,
-        found.explanation,
-        found.seats,
-        _problem(found.explanation, form),
-        routes_of(request, assumed.cache, assumed.behaviour),
-        figures_of(found.explanation, objects, found.seats),
-    )
+    problem, routes = _problem(found.explanation, form), routes_of(request, assumed.cache, assumed.behaviour)
+    figures = figures_of(found.explanation, objects, found.seats)
+    return LabPrediction(path, found.explanation, found.seats, problem, routes, figures)
 
 
 def why_no_shards(behaviour: Behaviour) -> str:
@@ -302,22 +271,20 @@ def why_no_shards(behaviour: Behaviour) -> str:
 
 def _grammar_problem(form: ListForm) -> PredictedError | None:
     """Return the error of a selector that cannot be parsed, None if both can."""
+    field = "label_selector"
     try:
         LabelSelector.parse(form.label_selector)
-    except StatusError as error:
-        return PredictedError(error.code, error.reason, error.message, "label_selector")
-    try:
+        field = "field_selector"
         FieldSelector.parse(form.field_selector)
     except StatusError as error:
-        return PredictedError(error.code, error.reason, error.message, "field_selector")
+        return PredictedError(error.code, error.reason, error.message, field)
     return None
 
 
 def _problem(explanation: Explanation, form: ListForm) -> PredictedError | None:
-    plan = explanation.plan
-    if plan.error is None:
+    plan, error = explanation.plan, explanation.plan.error
+    if error is None:
         return None
-    error = plan.error
     field = _FIELD_OF_REASON.get(plan.reason_id, "")
     if plan.reason_id == "v.bad_option" and explanation.request.field_fault is not None:
         field = "field_selector"

@@ -47,8 +47,13 @@ class LabResult:
     trial: Trial | None = None
 
     @property
+    def answer(self) -> Measured:
+        """What was measured; without an answer its figures are 0 or unknown."""
+        return self.measured or NO_ANSWER
+
+    @property
     def status(self) -> int:
-        return self.measured.status if self.measured is not None else 0
+        return self.answer.status
 
     @property
     def ok(self) -> bool:
@@ -58,26 +63,12 @@ class LabResult:
     @property
     def problem(self) -> str:
         """Why there is no answer, or the server's error."""
-        return self.error or (self.measured.message if self.measured is not None else "")
+        return self.error or self.answer.message
 
     @property
     def route(self) -> str:
         """The measured route: cache | etcd | none; "" if unknown."""
-        return self.measured.route if self.measured is not None else ""
-
-    @property
-    def bytes(self) -> int:
-        """Bytes received, after decompression."""
-        return self.measured.body_bytes if self.measured is not None else 0
-
-    @property
-    def ms(self) -> float:
-        return self.measured.total_ms if self.measured is not None else 0.0
-
-    @property
-    def processed(self) -> int:
-        """Bytes that the control plane processed; 0 if unknown."""
-        return (self.measured.processed_bytes or 0) if self.measured is not None else 0
+        return self.answer.route
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -94,14 +85,13 @@ class LabResult:
     @property
     def spent(self) -> tuple[int, int, int] | None:
         """Counted figures that decide which of several variants is the cheapest; None if unknown."""
-        if self.measured is None or not self.ok or self.measured.processed_bytes is None:
+        answer, processed = self.answer, self.answer.processed_bytes
+        if not self.ok or processed is None:
             return None
-        rpcs = self.measured.counters.get("etcd_rpcs", 0)
-        return self.measured.processed_bytes, rpcs, self.measured.body_bytes
+        return processed, answer.counters.get("etcd_rpcs", 0), answer.body_bytes
 
-    def count(self, name: str) -> int | None:
-        """Return a counter of the server's cost report; None if unknown."""
-        return self.measured.counters.get(name) if self.measured is not None else None
+
+NO_ANSWER = Measured("")
 
 
 def winner_text(results: Sequence[LabResult]) -> str:
@@ -110,21 +100,16 @@ def winner_text(results: Sequence[LabResult]) -> str:
     Only variants that select the same objects in the same form compete, if as many were returned. Counted
     figures decide; times of single runs do not.
     """
-    if len(results) < 2 or (original := results[0]).measured is None or original.spent is None:
+    if len(results) < 2 or (original := results[0]).spent is None:
         return ""
-    wanted = original.measured.items, _wanted(original.form)
-    rivals = [
-        (spent, each)
-        for each in results
-        if (spent := each.spent) and each.measured and (each.measured.items, _wanted(each.form)) == wanted
-    ]
+    wanted = _wanted(original)
+    rivals = [(spent, each) for each in results if (spent := each.spent) and _wanted(each) == wanted]
     best = min((spent for spent, _ in rivals), key=_rounded)
     winners = [each for spent, each in rivals if _rounded(spent) == _rounded(best)]
     if original in winners:
         alike = ", ".join(each.label for each in winners[1:])
-        return f"none of these is cheaper than {original.label}" + (
-            f"; {alike} cost the same" if alike else ""
-        )
+        cheapest = f"none of these is cheaper than {original.label}"
+        return f"{cheapest}; {alike} cost the same" if alike else cheapest
     saved = [
         f"{noun} {text(before)} → {text(after)}"
         for (noun, text), before, after in zip(_SPENT, original.spent, best, strict=True)
@@ -133,8 +118,9 @@ def winner_text(results: Sequence[LabResult]) -> str:
     return f"winner: {', '.join(each.label for each in winners)} ({', '.join(saved)})"
 
 
-def _wanted(form: ListForm) -> tuple[str, ...]:
-    return form.accept, form.namespace, form.label_selector, form.field_selector, form.shard_selector
+def _wanted(result: LabResult) -> tuple[object, ...]:
+    form, items = result.form, result.answer.items
+    return items, form.accept, form.namespace, form.label_selector, form.field_selector, form.shard_selector
 
 
 def _rounded(spent: tuple[int, int, int]) -> tuple[float, ...]:
@@ -144,9 +130,6 @@ def _rounded(spent: tuple[int, int, int]) -> tuple[float, ...]:
 def _two_digits(figure: int) -> float:
     """Round a figure: collections change between two requests."""
     return float(f"{figure:.1e}")
-
-
-_CHEAPER = (Verdict.SAVES, Verdict.MIXED)
 
 
 def result_pages(
@@ -160,9 +143,8 @@ def result_pages(
     document = msgspec.json.format(msgspec.json.encode(result_document(result)), indent=2).decode()
     pages = {"curl": as_curl(result.path, result.form), "kubectl": as_kubectl(result.path)}
     if resource is not None:
-        paged = result.measured is not None and result.measured.pages > 1
         note = client_go_note(result.form, resource)
-        pages["client-go"] = note + as_client_go(result.form, resource, all_pages=paged)
+        pages["client-go"] = note + as_client_go(result.form, resource, all_pages=result.answer.pages > 1)
         pages["Python"] = as_python(result.form, resource)
     if result.trial is None or result.trial.problem or original is None:
         return {"result": document, **pages}
@@ -173,7 +155,7 @@ def result_pages(
 
 def _ticket(result: LabResult, original: LabResult, trial: Trial, kube_version: str) -> Iterator[str]:
     """Yield the lines of a ticket in Markdown: requests, routes, costs, and how they were measured."""
-    what = "Cheaper read" if trial.verdict in _CHEAPER else "Compared reads"
+    what = "Cheaper read" if trial.verdict in (Verdict.SAVES, Verdict.MIXED) else "Compared reads"
     yield f"### {what}: {markdown_text(result.label)}"
     yield ""
     yield f"{markdown_text(trial.sentence)}."
@@ -182,20 +164,18 @@ def _ticket(result: LabResult, original: LabResult, trial: Trial, kube_version: 
     yield "|---|---:|---:|"
     sides = (original, result)
     requests = (f"{'WATCH' if each.form.stream else 'LIST'} {each.path}" for each in sides)
-    reasons = (each.measured.reason if each.measured is not None else "" for each in sides)
     yield markdown_row("request", *map(markdown_code, requests))
     yield markdown_row("Accept", *(markdown_code(each.form.accept_header) for each in sides))
     yield markdown_row("route", *(markdown_text(each.route or "not known") for each in sides))
-    yield markdown_row("because", *map(markdown_text, reasons))
+    yield markdown_row("because", *(markdown_text(each.answer.reason) for each in sides))
     for each in trial.differences:
         if each.original.high or each.variant.high:
             figure = FIGURES[each.figure]
             before, after = (spread_text(figure, side) for side in (each.original, each.variant))
             yield markdown_row(figure.noun, before, after)
     if trial.times is not None:
-        yield markdown_row(
-            "client's time, not judged", *(spread_text(CLIENT_TIME, side) for side in trial.times)
-        )
+        times = (spread_text(CLIENT_TIME, side) for side in trial.times)
+        yield markdown_row("client's time, not judged", *times)
     yield ""
     server = f"context {markdown_code(result.server)}" if result.server else "ktui's own server over etcd"
     rules = f" with the rules of Kubernetes {kube_version}" if kube_version else ""
@@ -215,13 +195,8 @@ def result_document(result: LabResult) -> dict[str, object]:
         "accept": result.form.accept_header,
         **({"error": result.error} if result.error else {}),
         "predicted": [
-            {
-                "figure": each.name,
-                "predicted": each.predicted,
-                "measured": each.measured,
-                "verdict": each.verdict,
-            }
-            for each in result.comparisons
+            {"figure": one.name, "predicted": one.predicted, "measured": one.measured, "verdict": one.verdict}
+            for one in result.comparisons
         ],
         **(measured.document() if measured is not None else {"path": result.path}),
     }

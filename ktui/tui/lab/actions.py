@@ -11,7 +11,7 @@ from typing import Any
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
-from ktui.client.large_lists import UnboundedLists, unbounded_lists
+from ktui.client.large_lists import unbounded_lists
 from ktui.client.target import Target
 from ktui.contract.cache_documents import ConsistencyCheck
 from ktui.core.format import integer, long_bytes, many, milliseconds
@@ -21,7 +21,6 @@ from ktui.core.lab.form import (
     Variant,
     cheaper_form,
     cheaper_label,
-    next_page,
     path_of,
     sendable,
     variants_of,
@@ -34,7 +33,7 @@ from ktui.core.prediction.prediction import cheaper_of
 from ktui.kube.resources import Resource
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.lab.context import KubeServer, LabContext
+from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.runner import PREVIOUS, Planned
 
 # From this many objects on, the user is asked before an etcd that ktui did not start is read.
@@ -53,8 +52,12 @@ def check_consistency(lab: LabContext) -> None:
 
 
 async def _check(lab: LabContext, resource: Resource) -> None:
-    if not await _agreed(lab, resource):
-        return
+    row, server = lab.state.caches.get(resource.id), lab.state.server
+    objects = row.cache.objects if row is not None else 0
+    if objects > MANY_OBJECTS and server is not None and server.etcd_kind == "external":
+        text = f"This reads {many(objects, 'object')} from an etcd that ktui did not start. Go on?"
+        if not await lab.screen.app.push_screen_wait(ConfirmScreen("compare with etcd", text)):
+            return
     try:
         answer = await lab.screen.server.check(resource.id)
     except ClientError as error:
@@ -65,47 +68,33 @@ async def _check(lab: LabContext, resource: Resource) -> None:
     lab.screen.app.push_screen(TextScreen(f"{resource.id}, cache and etcd", report(resource.id, answer)))
 
 
-async def _agreed(lab: LabContext, resource: Resource) -> bool:
-    row, server = lab.state.caches.get(resource.id), lab.state.server
-    objects = row.cache.objects if row is not None else 0
-    if objects <= MANY_OBJECTS or server is None or server.etcd_kind != "external":
-        return True
-    text = f"This reads {many(objects, 'object')} from an etcd that ktui did not start. Go on?"
-    agreed: bool = await lab.screen.app.push_screen_wait(ConfirmScreen("compare with etcd", text))
-    return agreed
-
-
 def report(resource_id: str, answer: ConsistencyCheck) -> str:
     """Return the text on the result of `POST /ktui/v1/caches/…/check`."""
     read = f"{many(answer.etcd.rpcs, 'RPC')}, {long_bytes(answer.etcd.bytes)}"
-    sides = (("watch cache", answer.cache, "from memory"), ("etcd", answer.etcd, read))
-    rows = [
-        f"  {name:<12} {integer(side.objects):>10}   {side.digest}   {cost}" for name, side, cost in sides
-    ]
-    dropped = ["", "The cache's snapshots were dropped: LISTs at an exact resourceVersion go to etcd."]
-    return "\n".join(
-        [
-            headline(resource_id, answer),
-            "",
-            f"  {'':<12} {'objects':>10}   {'digest':<16}",
-            *rows,
-            "",
-            "The digest is FNV-1 (64 bit) over namespace/name/resourceVersion of every object in key",
-            "order, as kube-apiserver's own consistency check makes it. etcd was read at exactly the",
-            "resourceVersion that the cache had, in pages.",
-            *([] if answer.consistent else ["", f"First difference: {answer.difference}.", *dropped]),
-        ]
+    cache, etcd = (
+        f"  {name:<12} {integer(side.objects):>10}   {side.digest}   {cost}"
+        for name, side, cost in (("watch cache", answer.cache, "from memory"), ("etcd", answer.etcd, read))
     )
+    text = f"""{headline(resource_id, answer)}
+
+  {"":<12} {"objects":>10}   {"digest":<16}
+{cache}
+{etcd}
+
+The digest is FNV-1 (64 bit) over namespace/name/resourceVersion of every object in key
+order, as kube-apiserver's own consistency check makes it. etcd was read at exactly the
+resourceVersion that the cache had, in pages."""
+    if answer.consistent:
+        return text
+    dropped = "The cache's snapshots were dropped: LISTs at an exact resourceVersion go to etcd."
+    return f"{text}\n\nFirst difference: {answer.difference}.\n\n{dropped}"
 
 
 def headline(resource_id: str, answer: ConsistencyCheck) -> str:
     """`pods: cache = etcd at rv 48,102 (3,000 objects, 41 ms)`."""
-    sign = "=" if answer.consistent else "≠"
-    objects = integer(answer.etcd.objects)
-    return (
-        f"{resource_id}: cache {sign} etcd at RV {integer(int(answer.rv))} "
-        f"({objects} objects, {milliseconds(answer.ms)} ms)"
-    )
+    sign, rv = "=" if answer.consistent else "≠", integer(int(answer.rv))
+    cost = f"{integer(answer.etcd.objects)} objects, {milliseconds(answer.ms)} ms"
+    return f"{resource_id}: cache {sign} etcd at RV {rv} ({cost})"
 
 
 class LabActions:
@@ -141,21 +130,22 @@ class LabActions:
 
     def next_page(self) -> None:
         """Send the next page of the result under the cursor, and put its continue token into the form."""
-        result = self._lab.result
-        if result is not None and result.measured is not None:
-            form = next_page(result.form, result.measured.continue_token)
-            self._lab.form_pane.put_page(form)
+        if (result := self._lab.result) is not None:
+            # The token contains the revision: no other may be given.
+            token = result.answer.continue_token
+            form = replace(result.form, continue_token=token, resource_version="", match="")
+            for name in ("continue_token", "resource_version", "match"):
+                self._lab.form_pane.fields.set_value(name, getattr(form, name))
             self._start([Variant(f"page after #{result.number}", form)])
 
     def try_cheaper(self) -> None:
         """Compare the result under the cursor, or the form, with its next cheaper variant."""
-        lab = self._lab
-        result = lab.result
+        result = self._lab.result
         if result is not None and result.ok and self._same_server(result):
-            all_pages = result.measured is not None and result.measured.pages > 1
-            self.try_original(Variant(ORIGINAL, result.form, all_pages), number=result.number)
+            original = Variant(ORIGINAL, result.form, result.answer.pages > 1)
+            self.try_original(original, number=result.number)
         else:
-            self.try_original(_original(lab.form))
+            self.try_original(_original(self._lab.form))
 
     def try_original(self, original: Variant, variant: Variant | None = None, *, number: int = 0) -> None:
         """Compare a request with `variant`, or its first cheaper variant; without one, send it alone.
@@ -166,7 +156,9 @@ class LabActions:
         found = variant or self._cheaper(original.form, number)
         if found is not None:
             whole = original.all_pages or not original.form.pages
-            self._start_trial(original, replace(found, all_pages=found.form.pages and whole), number)
+            found = replace(found, all_pages=found.form.pages and whole)
+            if not self._refuses(original, found):
+                self._begin(partial(self._compare, original, found, number))
         elif number:
             lab.say(f"no untried cheaper variant of #{number} left{self._untried(original.form)}")
         else:
@@ -189,9 +181,8 @@ class LabActions:
     def _cheaper(self, form: ListForm, number: int) -> Variant | None:
         """Return the first cheaper variant that was not compared with result `number`; None without one."""
         lab = self._lab
-        tried = {
-            (each.path, each.form.accept) for each in lab.runner.results if number and each.baseline == number
-        }
+        compared = [each for each in lab.runner.results if number and each.baseline == number]
+        tried = {(each.path, each.form.accept) for each in compared}
         resource, prediction = lab.table.by_name(form.resource), lab.predict_answer(form)
         explanation = prediction.explanation
         if resource is None or explanation is None or explanation.plan.error is not None:
@@ -208,17 +199,12 @@ class LabActions:
 
         The cache's revision, or else etcd's; with a kube-apiserver the last one that it answered with.
         """
-        lab = self._lab
+        lab, wanted = self._lab, self._lab.form.resource
         if lab.kube is not None:
-            seen = [
-                each.measured.rv
-                for each in lab.runner.results
-                if each.measured is not None
-                and self._same_server(each)
-                and each.form.resource == lab.form.resource
-            ]
+            of = (each for each in lab.runner.results if each.form.resource == wanted)
+            seen = [each.answer.rv for each in of if self._same_server(each)]
             return max((int(rv) for rv in seen if rv.isdigit()), default=0)
-        resource = lab.table.by_name(lab.form.resource)
+        resource = lab.table.by_name(wanted)
         row = lab.state.caches.get(resource.id) if resource is not None else None
         return row.rv if row is not None and row.rv else lab.state.head.revision
 
@@ -250,10 +236,6 @@ class LabActions:
                 self._lab.say(f"not sent: {problem.message}")
                 return True
         return False
-
-    def _start_trial(self, original: Variant, variant: Variant, number: int) -> None:
-        if not self._refuses(original, variant):
-            self._begin(partial(self._compare, original, variant, number))
 
     async def _compare(self, original: Variant, variant: Variant, number: int) -> None:
         lab = self._lab
@@ -315,20 +297,16 @@ class LabActions:
         found = await unbounded_lists(kube.target.client, paths, kube.assumptions)
         if not found.large:
             return True
-        question = ConfirmScreen("a large LIST", _question(found, kube))
-        agreed: bool = await lab.screen.app.push_screen_wait(question)
+        count, url = len(found.each), kube.target.client.connection.url
+        what = "This LIST goes" if count == 1 else f"These {count} LISTs, one after the other, go"
+        question = (
+            f"{what} over {integer(found.objects)} objects, about {long_bytes(found.bytes)} as JSON, "
+            f"of {kube.context} ({url}).\n\nSend?"
+        )
+        agreed: bool = await lab.screen.app.push_screen_wait(ConfirmScreen("a large LIST", question))
         return agreed
 
 
 def _original(form: ListForm) -> Variant:
     """Return the form's variant; a WATCH is sent with the parameters of a WatchList."""
     return Variant("WatchList" if form.stream else ORIGINAL, form)
-
-
-def _question(found: UnboundedLists, kube: KubeServer) -> str:
-    count = len(found.each)
-    what = "This LIST goes" if count == 1 else f"These {count} LISTs, one after the other, go"
-    return (
-        f"{what} over {integer(found.objects)} objects, about {long_bytes(found.bytes)} as JSON, "
-        f"of {kube.context} ({kube.target.client.connection.url}).\n\nSend?"
-    )

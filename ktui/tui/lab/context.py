@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 from textual.binding import BindingType
-from textual.content import Content
 from textual.message import Message
 
 from ktui import __version__
@@ -80,7 +80,8 @@ class LabContext:
         self.runner = Runner(lambda: screen.ktui.clock(), self._keep, self._history.next_number)
         self.learnt = False  # True once `table` has the server's custom resources
         self._learnt_from: object = None
-        self._served: tuple[str, int, int] | None = None  # the `_serving` of the current results
+        # Of the current results: the server's URL and pid, and its etcd's count of histories.
+        self._served: tuple[str, int, int] | None = None
 
     @property
     def form_pane(self) -> FormPane:
@@ -168,19 +169,12 @@ class LabContext:
 
     def mark_previous(self) -> None:
         """Mark the results of ktui's own server as previous after a restart or a new history of etcd."""
-        served = self._serving()
-        if served is None or served == self._served:
-            return
-        if self._served is not None:
-            self.runner.mark_previous("")
-        self._served = served
-
-    def _serving(self) -> tuple[str, int, int] | None:
-        """Return URL and pid of ktui's own server, and its etcd's count of histories; None if unknown."""
         client, state = self.screen.ktui.client, self.state
         if client is None or state.server is None or not state.head.revision:
-            return None
-        return client.connection.url, state.server.pid, state.head.histories
+            return
+        before, self._served = self._served, (client.connection.url, state.server.pid, state.head.histories)
+        if before not in (None, self._served):
+            self.runner.mark_previous("")
 
     # Resources and namespaces of the server.
 
@@ -195,7 +189,11 @@ class LabContext:
         """Read custom resources and namespaces; on errors, completions for them are missing."""
         try:
             definitions = msgspec.convert(await self.screen.ask(CRDS), _Definitions)
-            self.table = _with_custom(definitions.items or [])
+            custom = []
+            for crd in definitions.items or ():
+                with suppress(AttributeError, KeyError, TypeError, ValueError):
+                    custom += resources_of(crd)  # kube-apiserver serves no incomplete definition either
+            self.table = BUILTIN.plus(custom)
             page = await self.screen.server.cached_objects("namespaces", limit=500)
             self.namespaces = [each.name for each in page.objects]
             self.learnt = True
@@ -210,8 +208,10 @@ class LabContext:
 
     def candidates(self, field: str) -> Iterable[str]:
         resource = self.table.by_name(self.form.resource)
-        if field == "resource":
-            return self._resources()
+        if field == "resource":  # those that etcd holds, then all others, each by name
+            held = {prefix.resource for prefix in self.state.prefixes.values() if prefix.resource}
+            others = (each.id for each in self.table.preferred() if each.stored and each.id not in held)
+            return [*sorted(held | self.state.caches.keys()), *sorted(others)]
         if field == "namespace":
             return self.namespaces
         if field == "field_selector":
@@ -220,23 +220,6 @@ class LabContext:
             row = self.state.caches.get(resource.id) if resource is not None else None
             return ["0", *([str(row.rv)] if row is not None else [])]
         return [str(PAGE)] if field == "limit" else ()
-
-    def _resources(self) -> list[str]:
-        """Return the resources that etcd holds, then all others, each by name."""
-        held = {prefix.resource for prefix in self.state.prefixes.values() if prefix.resource}
-        known = sorted(held | self.state.caches.keys())
-        return [*known, *sorted(r.id for r in self.table.preferred() if r.stored and r.id not in held)]
-
-
-def _with_custom(crds: list[dict[str, Any]]) -> ResourceTable:
-    """Return the built-in resources and those of valid CustomResourceDefinitions."""
-    custom = []
-    for crd in crds:
-        try:
-            custom += resources_of(crd)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            continue  # kube-apiserver does not serve an incomplete definition either
-    return BUILTIN.plus(custom)
 
 
 OWN = "ktui's own server"
@@ -256,15 +239,6 @@ async def connect(context: str) -> KubeServer:
     return KubeServer(context, target, assumptions, tuple(connection.warnings))
 
 
-def judged_by_traces(server: KubeServer, receiver: OtlpReceiver | None) -> KubeServer:
-    """Return the server, whose requests are judged by their own traces where these are received."""
-    if receiver is None:
-        return server
-    from ktui.client.traced_target import TracedTarget  # start-up time
-
-    return replace(server, target=TracedTarget(server.target, receiver))
-
-
 class TargetDialog(Menu[str]):
     """Returns a context's name, "" for ktui's own server, None for no change."""
 
@@ -274,13 +248,11 @@ class TargetDialog(Menu[str]):
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["lab server"]
 
     def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
-        every = ["", *names]
+        entries, every = [], ["", *names]
+        for name in every:
+            mark = "● " if name == chosen else "  "
+            about = "  (current context)" if name and name == current else ""
+            text = line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))
+            entries.append(("", text, name))
         hint = f"enter chooses · {key_hints(('target.close', 'cancels')).plain}"
-        entries = [("", _prompt(name, current, chosen), name) for name in every]
         super().__init__("send to", hint, entries, every.index(chosen) if chosen in every else 0)
-
-
-def _prompt(name: str, current: str, chosen: str) -> Content:
-    mark = "● " if name == chosen else "  "
-    about = "  (current context)" if name and name == current else ""
-    return line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))

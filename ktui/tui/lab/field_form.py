@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -33,15 +34,6 @@ class Field:
     hint: str = ""
     choices: tuple[str, ...] = ()
     rare: bool = False
-
-
-def completed(value: str, candidates: Iterable[str]) -> str:
-    """Return `value` with its last comma-separated part completed; "" without a completion."""
-    head, comma, part = value.rpartition(",")
-    for candidate in candidates if part else ():
-        if candidate.startswith(part) and candidate != part and candidate.isprintable():
-            return f"{head}{comma}{candidate}"
-    return ""
 
 
 class ChoiceField(Widget, can_focus=True):
@@ -121,47 +113,44 @@ class FieldForm(Grid):
         super().__init__()
         self._fields = fields
         self._candidates = candidates
-        self._inputs: dict[str, Input | ChoiceField] = {}
+        self.inputs: dict[str, Input | ChoiceField] = {}
         self._rows: dict[str, Horizontal] = {}
 
     def compose(self) -> ComposeResult:
         for field in self._fields:
-            widget = self._input(field)
-            self._inputs[field.name] = widget
-            self._rows[field.name] = Horizontal(Label(field.label, markup=False), widget)
-            self._rows[field.name].display = not field.rare
-            yield self._rows[field.name]
+            if field.choices:
+                widget: Input | ChoiceField = ChoiceField(field.choices, hint=field.hint, name=field.name)
+            else:
+                completing = Completing(partial(self._completed, field.name))
+                widget = TextField(placeholder=field.hint, compact=True, select_on_focus=False,
+                                   name=field.name, suggester=completing)  # fmt: skip
+                widget.cursor_blink = False
+            self.inputs[field.name] = widget
+            self._rows[field.name] = row = Horizontal(Label(field.label, markup=False), widget)
+            row.display = not field.rare
+            yield row
 
-    def _input(self, field: Field) -> Input | ChoiceField:
-        if field.choices:
-            return ChoiceField(field.choices, hint=field.hint, name=field.name)
-        widget = TextField(
-            placeholder=field.hint,
-            compact=True,
-            select_on_focus=False,
-            name=field.name,
-            suggester=Completing(lambda value: completed(value, self._candidates(field.name))),
-        )
-        widget.cursor_blink = False
-        return widget
+    def _completed(self, name: str, value: str) -> str:
+        """Return `value` with its last comma-separated part completed; "" without a completion."""
+        head, comma, part = value.rpartition(",")
+        for candidate in self._candidates(name) if part else ():
+            if candidate.startswith(part) and candidate != part and candidate.isprintable():
+                return f"{head}{comma}{candidate}"
+        return ""
 
     @property
     def values(self) -> dict[str, str]:
         """Field name → value without surrounding spaces."""
-        return {name: widget.value.strip() for name, widget in self._inputs.items()}
+        return {name: widget.value.strip() for name, widget in self.inputs.items()}
 
     def set_value(self, name: str, value: str) -> None:
-        self._inputs[name].value = safe(value)
+        self.inputs[name].value = safe(value)
         if value:
             self._rows[name].display = True
 
     def offer(self, name: str, offered: bool) -> None:
         """Show a rare field without a value too, or no more."""
-        self._rows[name].display = offered or bool(self._inputs[name].value)
-
-    def focus_field(self, name: str) -> None:
-        """Move the focus now, not with the next message: the next key is meant for the field."""
-        self.screen.set_focus(self._inputs[name])
+        self._rows[name].display = offered or bool(self.inputs[name].value)
 
     def mark(self, wrong: str) -> None:
         """Mark the field named `wrong` and no other; "" marks none."""
@@ -174,7 +163,7 @@ class FieldForm(Grid):
         if now is None:
             return
         here = now.region
-        others = [each for each in self._inputs.values() if (each.region.y - here.y) * step > 0]
+        others = [each for each in self.inputs.values() if (each.region.y - here.y) * step > 0]
         if others:
             nearest = min(others, key=lambda e: (abs(e.region.y - here.y), abs(e.region.x - here.x)))
             self.screen.set_focus(nearest)

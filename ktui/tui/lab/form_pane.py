@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from textual.app import ComposeResult
@@ -39,23 +39,22 @@ def prediction_content(prediction: LabPrediction, width: int, height: int) -> Co
     if explanation is None:
         return lines(_problem_lines(prediction.problem, width, height))
     tight = height < _ROOMY
-    above = _verdict(prediction, explanation, width, most=2 if tight else height)
-    if prediction.problem is None:
-        above.append(_guarantees(prediction, explanation, width))
+    most, plan = 2 if tight else height, explanation.plan
+    if prediction.problem is not None:
+        above = _problem_lines(prediction.problem, width, most + 2)  # in the guarantees' place
+    else:
+        badge = badge_of_route(plan.source.value)
+        above = badged_lines(badge, badge.word, sentences.reason(plan), width, most)
+        parts = sentences.guarantees(plan, _seats(prediction, explanation))
+        above.append(parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2))
     above.append(versions_line(prediction.versions))
     left = max(1, height - len(above) - 1) if tight else height
     warnings = _warnings(explanation, width, left)
-    above += [*warnings, *_cheaper(explanation, width, min(2, left - len(warnings)))]
-    steps = sentences.trace(explanation.plan, RouteStep)
+    above += warnings
+    if explanation.advice and (most := min(2, left - len(warnings))):
+        above += cheaper_lines(cheaper_of(explanation.request.url, explanation.advice[0]), width, most)
+    steps = sentences.trace(plan, RouteStep)
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
-
-
-def _verdict(prediction: LabPrediction, explanation: Explanation, width: int, most: int) -> list[Content]:
-    if prediction.problem is not None:
-        return _problem_lines(prediction.problem, width, most + 2)  # in the guarantees' place
-    plan = explanation.plan
-    badge = badge_of_route(plan.source.value)
-    return badged_lines(badge, badge.word, sentences.reason(plan), width, most)
 
 
 def _problem_lines(problem: PredictedError | None, width: int, most: int) -> list[Content]:
@@ -63,11 +62,6 @@ def _problem_lines(problem: PredictedError | None, width: int, most: int) -> lis
         return []
     word = f"{problem.code} {problem.reason}".strip() if problem.code else "nothing to send"
     return badged_lines(ERROR, word, problem.message, width, most)
-
-
-def _guarantees(prediction: LabPrediction, explanation: Explanation, width: int) -> Content:
-    parts = sentences.guarantees(explanation.plan, _seats(prediction, explanation))
-    return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT, least=2)
 
 
 def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
@@ -83,18 +77,10 @@ def _seats(prediction: LabPrediction, explanation: Explanation) -> str:
 def _warnings(explanation: Explanation, width: int, most: int) -> list[Content]:
     drawn: list[Content] = []
     for text in explanation.warnings:
-        if len(drawn) == most:
-            break
-        room = min(2, most - len(drawn))
-        wrapped = textwrap.wrap(safe(text), max(10, width - INDENT), max_lines=room, placeholder=" …")
-        drawn += [line(("! " if at == 0 else "  ", "bold $warning"), part) for at, part in enumerate(wrapped)]
+        if room := min(2, most - len(drawn)):
+            parts = textwrap.wrap(safe(text), max(10, width - INDENT), max_lines=room, placeholder=" …")
+            drawn += [line(("  " if at else "! ", "bold $warning"), part) for at, part in enumerate(parts)]
     return drawn
-
-
-def _cheaper(explanation: Explanation, width: int, most: int) -> list[Content]:
-    for advice in explanation.advice[:1] if most else ():
-        return cheaper_lines(cheaper_of(explanation.request.url, advice), width, most)
-    return []
 
 
 _PATH_LINES = 2  # lines of a LIST's path
@@ -119,26 +105,17 @@ def preview_content(path: str, form: ListForm, resource: Resource | None, width:
         drawn += [line((text, "$ink-faint")) for text in _WHY_ADDED]
     if resource is None:
         return lines(drawn)
-    for title, text in _for_others(path, form, resource):
-        block = [line(""), line((title, "bold $primary")), *_code(text, width)]
+    texts = {"kubectl": as_kubectl(path), "curl": as_curl(path, form),
+             "client-go": as_client_go(form, resource)}  # fmt: skip
+    for title, text in texts.items():
+        block = [line(""), line((title, "bold $primary"))]
+        for each in text.expandtabs(2).split("\n"):
+            parts = textwrap.wrap(safe(each), max(10, width), subsequent_indent="  ", break_on_hyphens=False)
+            block += [line((part, "$foreground")) for part in parts or [""]]
         if len(drawn) + len(block) > height:
             break
         drawn += block
     return lines(drawn)
-
-
-def _for_others(path: str, form: ListForm, resource: Resource) -> Iterator[tuple[str, str]]:
-    yield "kubectl", as_kubectl(path)
-    yield "curl", as_curl(path, form)
-    yield "client-go", as_client_go(form, resource)
-
-
-def _code(text: str, width: int) -> list[Content]:
-    drawn = []
-    for each in text.expandtabs(2).split("\n"):
-        parts = textwrap.wrap(safe(each), max(10, width), subsequent_indent="  ", break_on_hyphens=False)
-        drawn += [line((part, "$foreground")) for part in parts or [""]]
-    return drawn
 
 
 FIELDS = (
@@ -188,11 +165,6 @@ class FormPane(Container):
     def put(self, form: ListForm) -> None:
         for name, value in values_of(form).items():
             self.fields.set_value(name, value)
-
-    def put_page(self, form: ListForm) -> None:
-        """Fill in a page's continue token, and the fields that it replaces."""
-        for name in ("continue_token", "resource_version", "match"):
-            self.fields.set_value(name, getattr(form, name))
 
     def show(
         self, prediction: LabPrediction, rules: str, server: str, table: ResourceTable, *, shards: bool

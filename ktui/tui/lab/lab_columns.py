@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ktui.core.format import clock_time, integer, milliseconds, short_bytes, short_count, times
 from ktui.core.lab.form_prediction import returned_by
-from ktui.core.lab.result import LabResult
+from ktui.core.lab.result import NO_ANSWER, LabResult
 from ktui.core.rows import ERROR, PENDING, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.charts.bars import bar, share_of
@@ -31,17 +31,15 @@ class ResultLine:
 
 def result_lines(results: Sequence[LabResult], streamed: int) -> list[ResultLine]:
     """Return a line for each result; those of previous runs have no shares."""
-    longest = max((result.ms for result in results if not result.previous), default=0.0)
-    largest = max((result.processed for result in results if not result.previous), default=0)
-    return [
-        ResultLine(
-            result,
-            0.0 if result.previous else share_of(result.ms, longest),
-            0.0 if result.previous else share_of(result.processed, largest),
-            streamed if result.pending else 0,
-        )
-        for result in results
-    ]
+    answers = [result.answer for result in results if not result.previous]
+    longest = max((answer.total_ms for answer in answers), default=0.0)
+    largest = max((answer.processed_bytes or 0 for answer in answers), default=0)
+    drawn = []
+    for result in results:
+        answer = NO_ANSWER if result.previous else result.answer
+        shares = share_of(answer.total_ms, longest), share_of(answer.processed_bytes or 0, largest)
+        drawn.append(ResultLine(result, *shares, streamed if result.pending else 0))
+    return drawn
 
 
 def badge_of_result(result: LabResult) -> Badge:
@@ -83,20 +81,16 @@ def _waiting(row: ResultLine) -> bool:
     return row.result.pending and row.result.measured is None
 
 
-def _server(row: ResultLine, name: str) -> Cell:
-    return ("…", "$ink-faint") if _waiting(row) else _counted(row.result.count(name))
-
-
 def _bytes(row: ResultLine) -> Cell:
     if _waiting(row):
         return (short_bytes(row.streamed), "$ink-muted")
-    return (short_bytes(row.result.bytes), "") if row.result.bytes else NOTHING
+    size = row.result.answer.body_bytes
+    return (short_bytes(size), "") if size else NOTHING
 
 
 def _amplification(row: ResultLine) -> Cell:
-    measured = row.result.measured
-    factor = measured.amplification if measured is not None and row.result.ok else None
-    if factor is None:
+    factor = row.result.answer.amplification
+    if factor is None or not row.result.ok:
         return NOTHING
     return (times(factor), "bold $warning" if factor > 10 else "")
 
@@ -105,29 +99,12 @@ def _ms(row: ResultLine) -> Cell:
     if _waiting(row):
         return ("…", "$ink-muted")
     style = "$ink-muted" if row.result.pending else "bold $ink-strong"
-    return (milliseconds(row.result.ms), style) if row.result.status else NOTHING
+    return (milliseconds(row.result.answer.total_ms), style) if row.result.status else NOTHING
 
 
 def _first(row: ResultLine) -> Cell:
     measured = row.result.measured
     return (milliseconds(measured.first_byte_ms), "$ink-muted") if measured is not None else NOTHING
-
-
-def _returned(row: ResultLine) -> int | None:
-    return returned_by(row.result.measured) if row.result.measured is not None else None
-
-
-def _held_bytes(row: ResultLine) -> int:
-    measured = row.result.measured
-    return measured.memory.peak_held if measured is not None and measured.memory is not None else 0
-
-
-def _seats(row: ResultLine) -> int | None:
-    return row.result.measured.seats if row.result.measured is not None else None
-
-
-def _pages(row: ResultLine) -> int:
-    return row.result.measured.pages if row.result.measured is not None else 0
 
 
 def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
@@ -140,7 +117,17 @@ def _why(row: ResultLine) -> Cell:
     result = row.result
     if result.problem:
         return ((f"{result.status} " if result.status else "", "$error"), (result.problem, "$error"))
-    return (result.measured.reason if result.measured is not None else "", "$ink-muted")
+    return (result.answer.reason, "$ink-muted")
+
+
+def _count(name: str, title: str, counter: str, about: str, width: int, priority: int) -> Column[ResultLine]:
+    """Return the column of a counter of the server's cost report."""
+
+    def cell(row: ResultLine) -> Cell:
+        return ("…", "$ink-faint") if _waiting(row) else _counted(row.result.answer.counters.get(counter))
+
+    return Column(name, title, cell, lambda row: row.result.answer.counters.get(counter) or 0, width,
+                  align="right", priority=priority, about=about)  # fmt: skip
 
 
 def columns(width: int) -> tuple[Column[ResultLine], ...]:
@@ -158,42 +145,38 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
                priority=9, about="HTTP status of the answer"),
         Column("predicted", "predicted", _agreement, None, 9, flex=1, most=22, priority=5,
                aliases=("foreseen",), about="which figures came out as predicted, and which did not"),
-        Column("keys", "etcd keys", lambda row: _server(row, "etcd_keys"),
-               lambda row: row.result.count("etcd_keys") or 0, 9, align="right", priority=4,
-               about="keys that etcd read to answer it"),
-        Column("scanned", "scanned", lambda row: _server(row, "fetched"),
-               lambda row: row.result.count("fetched") or 0, 7, align="right", priority=1,
-               about="objects taken from cache or etcd"),
-        Column("evaluated", "evaluated", lambda row: _server(row, "evaluated"),
-               lambda row: row.result.count("evaluated") or 0, 9, align="right", priority=6,
-               about="objects tested against the selectors"),
-        Column("returned", "returned", lambda row: _counted(_returned(row)), lambda row: _returned(row) or 0,
-               8, align="right", priority=1, about="objects in the answer"),
+        _count("keys", "etcd keys", "etcd_keys", "keys that etcd read to answer it", 9, 4),
+        _count("scanned", "scanned", "fetched", "objects taken from cache or etcd", 7, 1),
+        _count("evaluated", "evaluated", "evaluated", "objects tested against the selectors", 9, 6),
+        Column("returned", "returned", lambda row: _counted(returned_by(row.result.answer)),
+               lambda row: returned_by(row.result.answer) or 0, 8, align="right", priority=1,
+               about="objects in the answer"),
         Column("processed", "processed",
-               lambda row: short_bytes(row.result.processed) if row.result.processed else NOTHING,
-               lambda row: row.result.processed, 9, align="right", priority=2,
+               lambda row: short_bytes(size) if (size := row.result.answer.processed_bytes) else NOTHING,
+               lambda row: row.result.answer.processed_bytes or 0, 9, align="right", priority=2,
                about="bytes taken from etcd or the cache to answer it", unit="B"),
         Column("processedbar", "", lambda row: _bar(row, row.processed_share, room, "$rv-tick"),
                lambda row: row.processed_share, room, priority=3,
                about="a share of the largest; `previous run`: of an earlier server or dashboard"),
-        Column("received", "received", _bytes, lambda row: row.result.bytes, 8, align="right", priority=0,
-               about="size of the answer after decompression", unit="B"),
-        Column("amplified", "amplified", _amplification,
-               lambda row: (row.result.measured and row.result.measured.amplification) or 0, 9, align="right",
-               priority=6, about="bytes processed for each byte of the answer"),
-        figure("held", "held", _held_bytes, "the most memory that the server held for the answer", width=6,
-               priority=7, unit="B", style=""),
-        Column("ms", "ms", _ms, lambda row: row.result.ms, 6, align="right", priority=0,
+        Column("received", "received", _bytes, lambda row: row.result.answer.body_bytes, 8, align="right",
+               priority=0, about="size of the answer after decompression", unit="B"),
+        Column("amplified", "amplified", _amplification, lambda row: row.result.answer.amplification or 0, 9,
+               align="right", priority=6, about="bytes processed for each byte of the answer"),
+        figure("held", "held", lambda row: memory.peak_held if (memory := row.result.answer.memory) else 0,
+               "the most memory that the server held for the answer", width=6, priority=7, unit="B",
+               style=""),
+        Column("ms", "ms", _ms, lambda row: row.result.answer.total_ms, 6, align="right", priority=0,
                about="from sending the request to the last byte, as the client saw it", unit="ms"),
         Column("msbar", "", lambda row: _bar(row, row.ms_share, room, "$rv-lag"), lambda row: row.ms_share,
                room, priority=1,
                about="a share of the longest; `previous run`: of an earlier server or dashboard"),
-        Column("first", "first", _first,
-               lambda row: row.result.measured.first_byte_ms if row.result.measured is not None else 0.0, 5,
-               align="right", priority=6, about="time to the first byte of the answer", unit="ms"),
-        Column("seats", "seats", lambda row: _counted(_seats(row)), lambda row: _seats(row) or 0, 5,
-               align="right", priority=4, about="seats of API Priority and Fairness that it took"),
-        Column("requests", "requests", lambda row: integer(_pages(row)), _pages, 8, align="right", priority=9,
+        Column("first", "first", _first, lambda row: row.result.answer.first_byte_ms, 5, align="right",
+               priority=6, about="time to the first byte of the answer", unit="ms"),
+        Column("seats", "seats", lambda row: _counted(row.result.answer.seats),
+               lambda row: row.result.answer.seats or 0, 5, align="right", priority=4,
+               about="seats of API Priority and Fairness that it took"),
+        Column("requests", "requests", lambda row: integer(row.result.answer.pages),
+               lambda row: row.result.answer.pages, 8, align="right", priority=9,
                about="requests that it took"),
         Column("server", "server", lambda row: (row.result.server or "own", "$ink-muted"),
                lambda row: row.result.server, 6, flex=1, most=20, priority=8,

@@ -22,89 +22,59 @@ from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fi
 from ktui.tui.widgets.panel import Panel
 
 _VERDICTS = {"=": "$success", "≈": "$success", "≠": "bold $warning", "?": "$ink-faint"}
-_OF_TRIAL = {
-    Verdict.SAVES: "bold $success",
-    Verdict.MIXED: "bold $warning",
-    Verdict.COSTS_MORE: "bold $warning",
-}
 _PHASES = ("seats", "queue", "wait", "etcd", "decode", "filter", "encode", "send")
 
 
 def detail_content(result: LabResult, width: int, height: int) -> Content:
     """Return a result's route, cost, and whether these were predicted, as far as they fit."""
-    drawn = [_verdict(result)]
-    measured = result.measured
+    badge, answer = badge_of_result(result), result.answer
+    status = f"{result.status} " if result.status else ""
+    word = badge_of_route(result.route).word if result.route else badge.word
+    text = word if result.ok else f"{status}{result.problem or 'running'}"
+    aside = f": {answer.reason}" if result.ok and answer.reason else ""
+    drawn = [line((f"{badge.letter} ", badge.style), (text, badge.style), (aside, "$foreground"))]
     if result.trial is not None:
         drawn += _trial(result.trial, result.baseline, width)
-    if measured is not None and result.ok:
+    if result.ok:
         drawn.append(_compared(result, width))
-        drawn += [line(("! ", "bold $warning"), (text, "$ink-muted")) for text in measured.remarks]
-        facts = [_objects(measured), _bytes(measured), _phases(measured), _memory(measured.memory)]
+        drawn += [line(("! ", "bold $warning"), (text, "$ink-muted")) for text in answer.remarks]
+        facts = [_objects(answer), _bytes(answer), _phases(answer), _memory(answer.memory)]
         drawn += [parts_that_fit(parts, width, "$ink-strong", indent="  ") for parts in facts if parts]
     drawn.append(line(("  GET ", "$ink-faint"), (result.path, "$ink-muted")))
     return lines(drawn[:height])
 
 
-def note(result: LabResult) -> str:
-    """Return the main fact about a result, for where the panel has no room."""
-    if result.trial is not None:
-        return f"against #{result.baseline}: {result.trial.sentence}"
-    known = [each for each in result.comparisons if each.verdict != "?"]
-    return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in known)
-
-
-def _verdict(result: LabResult) -> Content:
-    badge, aside = badge_of_result(result), ""
-    if not result.ok:
-        status = f"{result.status} " if result.status else ""
-        text = f"{status}{result.problem or 'running'}"
-    else:
-        text = badge_of_route(result.route).word if result.route else badge.word
-        reason = result.measured.reason if result.measured is not None else ""
-        aside = f": {reason}" if reason else ""
-    return line((f"{badge.letter} ", badge.style), (text, badge.style), (aside, "$foreground"))
-
-
 def _trial(trial: Trial, baseline: int, width: int) -> list[Content]:
     parts = [f"{trial.runs} runs each in alternation, medians"]
     parts += [f"{trial.client}: not judged"] if trial.client else []
-    style, sentence = _OF_TRIAL.get(trial.verdict, "bold"), f"{trial.sentence} (against #{baseline})"
+    better, worse = trial.verdict is Verdict.SAVES, trial.verdict in (Verdict.MIXED, Verdict.COSTS_MORE)
+    style = "bold $success" if better else "bold $warning" if worse else "bold"
+    sentence = f"{trial.sentence} (against #{baseline})"
     return [*wrapped(sentence, width, style, indent="  "), parts_that_fit(parts, width, indent="  ")]
 
 
 def _compared(result: LabResult, width: int) -> Content:
     """Return `predicted → measured  route C = C · seats 10 = 10 · …`."""
-    compared = result.comparisons
-    if not compared:
+    forms = [line(("  predicted → measured  ", "$ink-muted"))]
+    for each in result.comparisons:
+        gap = (" · ", "$ink-faint") if len(forms) > 1 else ""
+        forms.append(forms[-1] + line(
+            gap, (f"{each.name} ", "$ink-muted"), (each.predicted, "$foreground"),
+            (f" {each.verdict} ", _VERDICTS[each.verdict]), (each.measured, "$ink-strong"),
+        ))  # fmt: skip
+    if len(forms) == 1:
         return line(("  nothing was predicted", "$ink-muted"))
-    forms = []
-    for count in range(len(compared), 0, -1):
-        runs = [("  predicted → measured  ", "$ink-muted")]
-        for place, each in enumerate(compared[:count]):
-            runs += [(" · ", "$ink-faint")] if place else []
-            runs += [
-                (f"{each.name} ", "$ink-muted"),
-                (each.predicted, "$foreground"),
-                (f" {each.verdict} ", _VERDICTS[each.verdict]),
-                (each.measured, "$ink-strong"),
-            ]
-        forms.append(line(*runs))
-    return longest_that_fits(forms, width)
+    return longest_that_fits(forms[:0:-1], width)
 
 
 def _objects(measured: Measured) -> list[str]:
-    known = measured.counters
-    reads, rpcs = reads_of(measured), known.get("etcd_rpcs")
-    parts = [
-        f"{integer(known[name])} {word}"
-        for name, word in (("fetched", "scanned"), ("evaluated", "evaluated"), ("matched", "matched"))
-        if name in known
-    ]
-    returned = returned_by(measured)
-    parts = [" → ".join([*parts, f"{integer(returned)} returned" if returned is not None else "returned"])]
+    known, returned, rpcs = measured.counters, returned_by(measured), measured.counters.get("etcd_rpcs")
+    words = {"fetched": "scanned", "evaluated": "evaluated", "matched": "matched"}
+    steps = [f"{integer(known[name])} {word}" for name, word in words.items() if name in known]
+    parts = [" → ".join([*steps, f"{integer(returned)} returned" if returned is not None else "returned"])]
     if rpcs is not None:
         keys = f", {many(known['etcd_keys'], 'key')}" if "etcd_keys" in known else ""
-        parts.append(f"etcd: {many(reads or 0, 'read')} in {many(rpcs, 'RPC')}{keys}")
+        parts.append(f"etcd: {many(reads_of(measured) or 0, 'read')} in {many(rpcs, 'RPC')}{keys}")
     if measured.seats is not None:
         held = measured.seat_seconds
         seconds = f", {figure(held)} seat-seconds" if held is not None else ""
@@ -136,17 +106,12 @@ def _bytes(measured: Measured) -> list[str]:
 
 def _phases(measured: Measured) -> list[str]:
     parts = [f"{milliseconds(measured.total_ms)} ms, first byte {milliseconds(measured.first_byte_ms)}"]
-    of_trace = measured.reason_id == OBSERVED
-    parts += [
-        f"{name} {milliseconds(measured.phases[name])}"
-        for name in (measured.phases if of_trace else _PHASES)
-        if measured.phases.get(name, 0) >= 0.005
-    ]
-    if measured.cpu_ms is not None:
-        parts.append(f"CPU {milliseconds(measured.cpu_ms)}")
-    for name, uid in measured.flow_control.items():
-        parts.append(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}")
-    return parts
+    names = measured.phases if measured.reason_id == OBSERVED else _PHASES
+    phases = ((name, measured.phases.get(name, 0)) for name in names)
+    parts += [f"{name} {milliseconds(ms)}" for name, ms in phases if ms >= 0.005]
+    parts += [f"CPU {milliseconds(measured.cpu_ms)}"] if measured.cpu_ms is not None else []
+    uids = measured.flow_control.items()
+    return [*parts, *(f"{name.removesuffix('_uid').replace('_', ' ')} {uid}" for name, uid in uids)]
 
 
 def _memory(memory: Memory | None) -> list[str]:
@@ -163,20 +128,16 @@ FEW = 12  # results: up to this many the table is as high as they are; more shar
 NOTHING_SENT = "results show where an answer came from, what it cost, and whether that was predicted"
 
 
-def empty_text() -> str:
-    """Return which keys send a request."""
-    send, compare, cheaper = key_of("lab.send"), key_of("lab.compare"), key_of("lab.cheaper")
-    keys = f"{send} sends the LIST above, {compare} compares its variants, {cheaper} sends a cheaper one"
-    return f"{keys}; tab or {key_of('lab.edit')} goes to the form"
-
-
 class ResultsPane(Container):
     """A table with one row per request sent."""
 
     def __init__(self) -> None:
         super().__init__(id="results-box", classes="box")
+        send, compare, cheaper = key_of("lab.send"), key_of("lab.compare"), key_of("lab.cheaper")
+        keys = f"{send} sends the LIST above, {compare} compares its variants, {cheaper} sends a cheaper one"
+        empty = f"{keys}; tab or {key_of('lab.edit')} goes to the form"
         self.table = VTable(
-            columns(80), key=lambda row: row.result.number, id="results", empty=empty_text(), follow=True
+            columns(80), key=lambda row: row.result.number, id="results", empty=empty, follow=True
         )
 
     def compose(self) -> ComposeResult:
@@ -187,21 +148,15 @@ class ResultsPane(Container):
         """The result under the cursor."""
         return self.table.row.result if self.table.row is not None else None
 
-    def fit(self, width: int) -> None:
-        """Set the columns for a screen of `width` cells."""
-        self.table.set_columns(columns(width))
-
     def show(self, results: Sequence[LabResult], streamed: int) -> None:
         """Show the results; `streamed` is the number of bytes received of the running request."""
-        self.table.set_rows(result_lines(tuple(results), streamed))
+        self.table.set_rows(result_lines(results, streamed))
 
-    def give_room(self, count: int) -> None:
-        """With few results, leave height to the prediction."""
+    def entitle(self, count: int, gist: str) -> None:
+        """Show in the title what matters of `count` results; few of them leave height to the prediction."""
         few = count <= FEW and self.screen.has_class("-tall")
         self.screen.set_class(few, "-few")
         self.styles.height = max(6, count + 3) if few else None
-
-    def entitle(self, count: int, gist: str) -> None:
         subtitle = (f"  {gist}" if gist else "", "$ink-muted")
         title = line(f"results · {count}" if count else "results", subtitle)
         self.border_title = title.truncate(max(9, self.screen.size.width - 4), ellipsis=True)
@@ -220,4 +175,9 @@ class ResultDetail(Panel):
             return ""
         self.border_title = line(f"#{result.number} {result.label}")
         self.show(partial(detail_content, result), (id(result),))
-        return "" if self.display else note(result)
+        if self.display:
+            return ""
+        if result.trial is not None:
+            return f"against #{result.baseline}: {result.trial.sentence}"
+        known = [each for each in result.comparisons if each.verdict != "?"]
+        return " · ".join(f"{c.name} {c.predicted} {c.verdict} {c.measured}" for c in known)

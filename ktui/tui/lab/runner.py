@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from ktui.client.connection import ClientError
 from ktui.client.measure import ApiRequest
@@ -66,8 +67,7 @@ class Runner:
     def mark_previous(self, server: str) -> None:
         """Mark the results of `server` as previous: it was restarted, or its etcd has another history."""
         self.results = [
-            replace(result, previous=True) if result.server == server and not result.previous else result
-            for result in self.results
+            replace(each, previous=True) if each.server == server else each for each in self.results
         ]
 
     async def run(self, target: Target, planned: Sequence[Planned], server: str = "") -> None:
@@ -81,10 +81,8 @@ class Runner:
         try:
             for each in planned:
                 sent.append(await self._send(target, each, server))
-            runs = await self._judged(target, [each.measured for each in sent if each.measured is not None])
-            sent = [replace(each, measured=run) for each, run in zip(sent, runs, strict=True)]
-            for result in sent:
-                self._put(result)
+            runs = await self._judged(target, [each.answer for each in sent])
+            sent = [self._put(each, measured=run) for each, run in zip(sent, runs, strict=True)]
             self.winner = winner_text(self.results[first:])
         finally:
             self.running = False
@@ -111,11 +109,9 @@ class Runner:
         try:
             measured = await target.measure(planned.question, self._count)
         except ClientError as error:
-            self._put(replace(result, error=str(error), pending=False))
+            self._put(result, error=str(error), pending=False)
             raise
-        result = replace(result, measured=measured, pending=False)
-        self._put(result)
-        return result
+        return self._put(result, measured=measured, pending=False)
 
     async def compare(
         self,
@@ -135,29 +131,19 @@ class Runner:
         rows = [] if variant.baseline > 0 else [self._begin(original, server)]
         rows.append(self._begin(variant, server))
         try:
-            found = await alternate(
-                target,
-                [original.question, variant.question],
-                LEAST_RUNS,
-                self._next_run,
-                self._count,
-                partial(self._pair_sent, rows, polling, counted=not target.settles_later),
-            )
+            questions = [original.question, variant.question]
+            sent = partial(self._pair_sent, rows, polling, counted=not target.settles_later)
+            found = await alternate(target, questions, LEAST_RUNS, self._next_run, self._count, sent)
             judged = iter(await self._judged(target, [run for each in found for run in each]))
             found = [[next(judged) for _ in each] for each in found]
         except ClientError as error:
             for row in rows:
-                self._put(replace(row, error=str(error), pending=False))
+                self._put(row, error=str(error), pending=False)
             raise
         else:
-            trial = trial_of(found[0], found[1], polling)
-            for row, runs in zip(rows, found[-len(rows) :], strict=True):
-                of_variant = row is rows[-1]
-                result = replace(
-                    row, measured=middle(runs), pending=False, trial=trial if of_variant else None
-                )
-                self._put(result)
-                self._done(result)
+            trials = [None, trial_of(found[0], found[1], polling)][-len(rows) :]
+            for row, runs, trial in zip(rows, found[-len(rows) :], trials, strict=True):
+                self._done(self._put(row, measured=middle(runs), pending=False, trial=trial))
         finally:
             self.running, self.run_of_trial, self.so_far = False, 0, ""
             target.forget()
@@ -176,7 +162,7 @@ class Runner:
         Counters that other clients move decide nothing where traces will come (`counted` is False).
         """
         for row, runs in zip(rows, found[-len(rows) :], strict=True):
-            self._put(replace(row, measured=middle(runs)))
+            self._put(row, measured=middle(runs))
         if not counted:
             return False
         originals, variants = found
@@ -208,11 +194,14 @@ class Runner:
         self.results.append(result)
         return result
 
-    def _put(self, result: LabResult) -> None:
+    def _put(self, result: LabResult, **changed: Any) -> LabResult:
+        """Show `result` with what has changed of it, and return that."""
+        result = replace(result, **changed)
         self.results = [
             replace(result, previous=old.previous) if old.number == result.number else old
             for old in self.results
         ]
+        return result
 
     def _settle(self) -> None:
         """Mark requests that were interrupted as stopped."""

@@ -9,6 +9,7 @@ import fcntl
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import ClassVar
@@ -155,19 +156,7 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         options.highlighted = names.index(name) if name in names else 0
         nothing = f"nothing is saved yet: {key_of('saved.save')} saves the request in the form"
         self._show_note(self._saved.problem or ("" if names else nothing))
-        self._close_field()
-
-    def _prompt(self, name: str, form: ListForm) -> Content:
-        return line((pad(name, _NAME_WIDTH), "$ink-strong"), (f" {self._request_of(form)}", "$ink-muted"))
-
-    def _show_note(self, text: str) -> None:
-        note = self.query_one(Static)
-        note.update(Content(safe(text)))
-        note.display = bool(text)
-
-    def _close_field(self) -> None:
-        field, options = self.query_one(Input), self.query_one(OptionList)
-        field.remove_class("-open")
+        self.query_one(Input).remove_class("-open")
         self.set_focus(options if options.display else None)
         self.query_one(Vertical).border_subtitle = line(
             "enter edits · ",
@@ -177,22 +166,27 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
             ).plain,
         )  # fmt: skip
 
+    def _prompt(self, name: str, form: ListForm) -> Content:
+        return line((pad(name, _NAME_WIDTH), "$ink-strong"), (f" {self._request_of(form)}", "$ink-muted"))
+
+    def _show_note(self, text: str) -> None:
+        note = self.query_one(Static)
+        note.update(Content(safe(text)))
+        note.display = bool(text)
+
     @property
     def _selected_name(self) -> str:
         at = self.query_one(OptionList).highlighted
         return self.requests[at].name if at is not None and at < len(self.requests) else ""
 
-    def _choose(self, *, send: bool) -> None:
+    @on(OptionList.OptionSelected)
+    def _selected(self) -> None:
+        self.action_send(send=False)
+
+    def action_send(self, send: bool = True) -> None:
         form = next((each.form for each in self.requests if each.name == self._selected_name), None)
         if form is not None:
             self.dismiss((form, send))
-
-    @on(OptionList.OptionSelected)
-    def _selected(self) -> None:
-        self._choose(send=False)
-
-    def action_send(self) -> None:
-        self._choose(send=True)
 
     def action_save(self) -> None:
         """Open the input for a name; an existing name replaces that request."""
@@ -211,15 +205,16 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
 
     def action_delete(self) -> None:
         name = self._selected_name
-        if name:
-            question = ConfirmScreen("saved requests", f"Delete {name!r}?")
-            self.app.push_screen(question, lambda yes: self._delete(name) if yes else None)
 
-    def _delete(self, name: str) -> None:
-        problem = self._saved.delete(name)
-        self._show("")
-        if problem:
-            self._show_note(problem)
+        def answered(yes: bool | None) -> None:
+            if yes:
+                problem = self._saved.delete(name)
+                self._show("")
+                if problem:
+                    self._show_note(problem)
+
+        if name:
+            self.app.push_screen(ConfirmScreen("saved requests", f"Delete {name!r}?"), answered)
 
     def action_leave(self) -> None:
         """Close the input for a name, or else the dialog."""
@@ -260,10 +255,8 @@ class LabHistory:
         self._lines = len(lines)
         found = []
         for text in lines[-KEPT:]:
-            try:
+            with suppress(DocumentError):
                 found.append(decode_json(text, LabResult))
-            except DocumentError:
-                continue
         return found
 
     def next_number(self, last: int) -> int:
@@ -290,7 +283,9 @@ class LabHistory:
                 file.write(_line(result))
             self._lines += 1
             if self._lines > 2 * KEPT:
-                self._shrink()
+                lines = self.path.read_bytes().splitlines(keepends=True)[-KEPT:]
+                write_private(self.path, b"".join(lines))
+                self._lines = len(lines)
         except OSError as error:
             return f"the result was not saved: {self.path}: {error.strerror}"
         return ""
@@ -305,23 +300,9 @@ class LabHistory:
         self._lines = 0
         return ""
 
-    def _shrink(self) -> None:
-        lines = self.path.read_bytes().splitlines(keepends=True)[-KEPT:]
-        write_private(self.path, b"".join(lines))
-        self._lines = len(lines)
-
 
 def _line(result: LabResult) -> bytes:
-    measured = result.measured
-    assert measured is not None
-    kept = replace(
-        result,
-        path=_without_token(result.path),
-        form=replace(result.form, continue_token=""),
-        measured=replace(measured, path=_without_token(measured.path), continue_token=""),
-    )
+    path, of_answer = (_CONTINUE.sub(r"\1…", each.path) for each in (result, result.answer))
+    measured = replace(result.answer, path=of_answer, continue_token="")
+    kept = replace(result, path=path, form=replace(result.form, continue_token=""), measured=measured)
     return msgspec.json.encode(kept) + b"\n"
-
-
-def _without_token(path: str) -> str:
-    return _CONTINUE.sub(r"\1…", path)

@@ -27,9 +27,10 @@ from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import LabActions, check_consistency
-from ktui.tui.lab.context import LabContext, TargetDialog, connect, judged_by_traces
+from ktui.tui.lab.context import LabContext, TargetDialog, connect
 from ktui.tui.lab.field_form import FieldForm
 from ktui.tui.lab.form_pane import FormPane
+from ktui.tui.lab.lab_columns import columns
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
 from ktui.tui.screen_bases.server_screen import ServerScreen
@@ -37,8 +38,6 @@ from ktui.tui.table.vtable import VTable
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
-
-NOT_COMPARED = "the Lab compares LISTs, and WATCHes that begin with all objects"
 
 
 class LabScreen(ServerScreen, mode="lab"):
@@ -67,14 +66,12 @@ class LabScreen(ServerScreen, mode="lab"):
         if isinstance(reference, CompareRef):
             self._visit_comparison(reference)
             return
-        if not isinstance(reference, Read):
-            form = None
-        else:
-            form = form_of_read(reference.selection, self.lab.form, self.lab.table)
-        if isinstance(reference, Read) and form is not None:
+        read = reference.selection if isinstance(reference, Read) else None
+        form = form_of_read(read, self.lab.form, self.lab.table) if read is not None else None
+        if read is not None and form is not None:
             self.form_pane.put(form)
             self.results.table.focus()
-            if added := added_to(reference.selection.target, form):
+            if added := added_to(read.target, form):
                 sends = f"{key_of('lab.send')} sends it as a WatchList, which ends"
                 self.notify(f"{sends}: {', '.join(added)} added")
         elif reference is not None:
@@ -85,17 +82,16 @@ class LabScreen(ServerScreen, mode="lab"):
         self.results.table.focus()
         original = original_of(reference.original, self.lab.form, self.lab.table)
         if original is None:
-            later = not self.lab.learnt and self.ktui.client is not None
-            if later:  # it may be a custom resource
+            if not self.lab.learnt and self.ktui.client is not None:  # it may be a custom resource
                 self.in_background(partial(self._visit_later, reference), "take")
             else:
-                self.notify(NOT_COMPARED)
+                self.notify("the Lab compares LISTs, and WATCHes that begin with all objects")
             return
         self.form_pane.put(original.form)
         variant = reference.variant
-        cheaper = form_of_read(variant, original.form, self.lab.table) if variant is not None else None
-        label = reference.change or "cheaper"
-        self.sending.try_original(original, Variant(label, cheaper) if cheaper is not None else None)
+        form = form_of_read(variant, original.form, self.lab.table) if variant is not None else None
+        cheaper = Variant(reference.change or "cheaper", form) if form is not None else None
+        self.sending.try_original(original, cheaper)
 
     async def _visit_later(self, reference: CompareRef) -> None:
         await self.lab.read_resources()
@@ -115,8 +111,8 @@ class LabScreen(ServerScreen, mode="lab"):
 
     def read_for_body(self) -> Selection | None:
         """Return the request of the result under the cursor, or else of the form."""
-        result, form = self.results.result, self.lab.form
-        path, form = (self.prediction.path, form) if result is None else (result.path, result.form)
+        result = self.results.result
+        path, form = (result.path, result.form) if result else (self.prediction.path, self.lab.form)
         verb = WATCH if form.stream else LIST
         return Selection(verb, path, "from the Lab", accept=form.accept_header) if path else None
 
@@ -139,26 +135,21 @@ class LabScreen(ServerScreen, mode="lab"):
         self.form_pane.fields.set_value("resource", "pods")
         self.lab.recall()
         self.results.table.focus()
-        if self.ktui.preferences.kube_context:
-            context = self.ktui.preferences.kube_context
+        if context := self.ktui.preferences.kube_context:
             self.in_background(partial(self._choose_target, context), "target")
 
     @on(Resize)
     def _resized(self) -> None:
-        self.results.fit(self.size.width)
+        self.results.table.set_columns(columns(self.size.width))
         self.call_after_refresh(self._paint_result)  # the panel may have appeared or disappeared
 
     def paint_tables(self, state: State) -> None:
         runner = self.lab.runner
-        now = (
-            tuple(runner.results),
-            runner.streamed if runner.running else 0,
-            runner.run_of_trial,
-            runner.waiting,
-        )
+        results, streamed = tuple(runner.results), runner.streamed if runner.running else 0
+        now = results, streamed, runner.run_of_trial, runner.waiting
         if now != self._shown:
             self._shown = now
-            self.results.show(*now[:2])
+            self.results.show(results, streamed)
             self._paint_result()
 
     def paint_panels(self, state: State) -> None:
@@ -178,19 +169,18 @@ class LabScreen(ServerScreen, mode="lab"):
 
     @on(FieldForm.Changed)
     def _paint_prediction(self) -> None:
-        lab = self.lab
-        form = lab.form
+        lab, form = self.lab, self.lab.form
         self.prediction = lab.predict(form)
         followed = lab.kube.assumptions.behaviour.version if lab.kube else server_version(lab.state)
-        rules = form.kube_version or followed
         server = lab.kube.title if lab.kube else ""
-        self.form_pane.show(self.prediction, rules, server, lab.table, shards=lab.shards)
+        self.form_pane.show(
+            self.prediction, form.kube_version or followed, server, lab.table, shards=lab.shards
+        )
 
     @on(VTable.Highlighted, "#results")
     def _paint_result(self) -> None:
         """Show the result under the cursor in its panel, or its main fact in the table's title."""
         runner = self.lab.runner
-        self.results.give_room(len(runner.results))
         fact = self.query_one(ResultDetail).show_result(self.results.result)
         running = ""
         if runner.run_of_trial:
@@ -227,13 +217,9 @@ class LabScreen(ServerScreen, mode="lab"):
 
     def action_clear(self) -> None:
         """Delete all results, saved ones too, after a question."""
-        count = len(self.lab.runner.results)
-        if not count:
-            return
-        question = f"Delete {many(count, 'result')}, on disk too?"
-        self.app.push_screen(
-            ConfirmScreen("results", question), lambda yes: self.lab.forget() if yes else None
-        )
+        if count := len(self.lab.runner.results):
+            question = ConfirmScreen("results", f"Delete {many(count, 'result')}, on disk too?")
+            self.app.push_screen(question, lambda yes: self.lab.forget() if yes else None)
 
     def action_check_consistency(self) -> None:
         check_consistency(self.lab)
@@ -249,13 +235,12 @@ class LabScreen(ServerScreen, mode="lab"):
         return f"{WATCH if form.stream else LIST} {path}"
 
     def _take_saved(self, chosen: tuple[ListForm, bool] | None) -> None:
-        if chosen is None:
-            return
-        form, send = chosen
-        self.form_pane.put(form)
-        self.results.table.focus()
-        if send:
-            self.sending.send()
+        if chosen is not None:
+            form, send = chosen
+            self.form_pane.put(form)
+            self.results.table.focus()
+            if send:
+                self.sending.send()
 
     def action_choose_target(self) -> None:
         """Choose ktui's own server or one of the kubeconfig's contexts, but not while a request runs."""
@@ -284,7 +269,11 @@ class LabScreen(ServerScreen, mode="lab"):
             return
         if lab.kube is not None:
             await lab.kube.target.client.close()
-        lab.kube = judged_by_traces(server, lab.receiver) if server is not None else None
+        lab.kube = server
+        if server is not None and lab.receiver is not None:  # then traces judge the requests
+            from ktui.client.traced_target import TracedTarget  # start-up time
+
+            lab.kube = replace(server, target=TracedTarget(server.target, lab.receiver))
         for warning in server.warnings if server is not None else ():
             lab.say(warning, "warning")
         lab.changed()
@@ -305,17 +294,17 @@ class LabScreen(ServerScreen, mode="lab"):
         if action == "stop":
             return self.lab.runner.running
         if action == "next_page":
-            result = self.results.result
-            measured = result.measured if result is not None else None
-            return measured is not None and bool(measured.continue_token)
+            return self.results.result is not None and bool(self.results.result.answer.continue_token)
         if action in ("edit", "saved"):
             return not isinstance(self.focused, Input)  # in an input these keys are letters
         if action == "leave":
             return self.focused is not None and self.form_pane.fields in self.focused.ancestors
         return super().check_action(action, parameters)
 
+    # The focus moves now, not with the next message: the next key is meant for what has it.
+
     def action_edit(self) -> None:
-        self.form_pane.fields.focus_field("resource")
+        self.set_focus(self.form_pane.fields.inputs["resource"])
 
     def action_leave(self) -> None:
-        self.set_focus(self.results.table)  # not with the next message: the next key is meant for it
+        self.set_focus(self.results.table)
