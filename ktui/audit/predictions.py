@@ -10,7 +10,8 @@ import msgspec
 
 from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.core.format import percent
-from ktui.core.prediction.sizes import EstimatedCost, Sizes, estimate
+from ktui.core.prediction.sizes import Sizes, estimate
+from ktui.core.ranking.remedy import Burden
 from ktui.core.ranking.shape import RequestShape, canonical
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.resources import BUILTIN
@@ -113,7 +114,7 @@ class GroupPrediction:
     """
 
     plans: tuple[Plan, ...]
-    costs: tuple[EstimatedCost | None, ...]
+    costs: tuple[Burden | None, ...]
     others: tuple[GroupPrediction, ...] = ()
     elsewhere: bool = False
 

@@ -10,7 +10,8 @@ from ktui.client.measure import verb_of
 from ktui.client.target import collection_size
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.core.prediction.prediction import predict, predict_path, resource_id
-from ktui.core.prediction.sizes import EstimatedCost, ResourceSize, estimate
+from ktui.core.prediction.sizes import ResourceSize, estimate
+from ktui.core.ranking.remedy import Burden
 from ktui.kube.explain import Explanation
 from ktui.kube.requestinfo import parse_path, split_url
 from ktui.kube.routing.request import RequestError, parse_request
@@ -96,7 +97,7 @@ class ListEstimate:
     collection: str
     size: ResourceSize
     explanation: Explanation
-    cost: EstimatedCost | None
+    cost: Burden | None
     seats: int | None
     assumed: bool  # the state of the server's cache is not known, and counts as ready
 

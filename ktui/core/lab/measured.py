@@ -10,11 +10,7 @@ from ktui.contract.events import COUNTS, RequestFinished
 
 OBSERVED = "observed"  # `reason_id` where the route was seen in the request's trace
 
-_Figures = dict[str, int | None]
-
 _AS_THEY_ARE = ("path", "status", "route", "reason_id", "reason", "message", "items", "rv", "pages")
-# Not in the document: kube-apiserver counts these reads again, and `processed` includes cached bytes.
-_LEFT_OUT = ("etcd_gets", "etcd_lists", "cached_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +27,8 @@ class Memory:
         if other is None:
             return self
         growths = [growth for growth in (self.process_growth, other.process_growth) if growth is not None]
-        return Memory(
-            max(self.peak_held, other.peak_held),
-            sum(growths) if growths else None,
-            self.shared or other.shared,
-        )
+        peak, growth = max(self.peak_held, other.peak_held), sum(growths) if growths else None
+        return Memory(peak, growth, self.shared or other.shared)
 
 
 @dataclass(slots=True)
@@ -91,15 +84,14 @@ class Measured:
         etcd = self.counters.get("etcd_bytes")
         if "cached_bytes" in self.counters:  # counted by the server itself
             return (etcd or 0) + self.counters["cached_bytes"]
+        if self.route != "cache" and etcd is not None:  # the objects read are those from etcd
+            return etcd
         fetched = self.counters.get("fetched")
-        in_memory = 0.0
-        if self.route == "cache" or etcd is None:  # else the objects read are those from etcd
-            if fetched is None:
-                return etcd
-            if fetched and not self.average_bytes:
-                return etcd or None
-            in_memory = fetched * self.average_bytes
-        return (etcd or 0) + round(in_memory)
+        if fetched is None:
+            return etcd
+        if fetched and not self.average_bytes:
+            return etcd or None
+        return (etcd or 0) + round(fetched * self.average_bytes)
 
     @property
     def amplification(self) -> float | None:
@@ -124,17 +116,25 @@ class Measured:
 
     def document(self) -> dict[str, Any]:
         """Return the cost as a JSON object; unknown values are null."""
-        etcd, sizes, objects = self._grouped()
+        etcd: dict[str, int | None] = {}
+        sizes: dict[str, int | None] = {}
+        objects: dict[str, int | None] = {}
+        for name in COUNTS:
+            if name.startswith("etcd_"):
+                etcd[name.removeprefix("etcd_")] = self.counters.get(name)
+            elif name.endswith("_bytes"):
+                sizes[name.removesuffix("_bytes")] = self.counters.get(name)
+            else:
+                objects[name] = self.counters.get(name)
+        # kube-apiserver counts these reads again, and `processed` includes cached bytes.
+        del etcd["gets"], etcd["lists"], sizes["cached"]
+        times = {"first_byte": round(self.first_byte_ms, 3), "total": round(self.total_ms, 3)}
         return {
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "etcd": etcd,
             "objects": objects,
             "bytes": {**sizes, "received": self.body_bytes, "processed": self.processed_bytes},
-            "ms": {
-                **self.phases,
-                "first_byte": round(self.first_byte_ms, 3),
-                "total": round(self.total_ms, 3),
-            },
+            "ms": {**self.phases, **times},
             "cpu_ms": self.cpu_ms,
             "memory": asdict(self.memory) if self.memory is not None else None,
             "seats": self.seats,
@@ -143,23 +143,6 @@ class Measured:
             **({"flow_control": self.flow_control} if self.flow_control else {}),
             **({"remarks": self.remarks} if self.remarks else {}),
         }
-
-    def _grouped(self) -> tuple[_Figures, _Figures, _Figures]:
-        """Return the counters in three groups: etcd, bytes, objects; unknown counters are None."""
-        etcd: _Figures = {}
-        sizes: _Figures = {}
-        objects: _Figures = {}
-        for name in COUNTS:
-            value = self.counters.get(name)
-            if name in _LEFT_OUT:
-                continue
-            if name.startswith("etcd_"):
-                etcd[name.removeprefix("etcd_")] = value
-            elif name.endswith("_bytes"):
-                sizes[name.removesuffix("_bytes")] = value
-            else:
-                objects[name] = value
-        return etcd, sizes, objects
 
 
 def joined_route(before: str, now: str) -> str:

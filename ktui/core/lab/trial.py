@@ -193,7 +193,14 @@ def trial_of(
         if failed is not None:
             return Trial(runs, problem=f"the {name} failed: {failed.status} {failed.message}")
     times = _spread([each.total_ms for each in originals]), _spread([each.total_ms for each in variants])
-    return Trial(runs, tuple(_differences(originals, variants)), times, polling=polling)
+    differences = []
+    for figure in FIGURES.values():
+        known = [value for each in (*originals, *variants) if (value := figure.of(each)) is not None]
+        if len(known) == len(originals) + len(variants):
+            before, after = known[: len(originals)], known[len(originals) :]
+            change = _change(before, after, figure)
+            differences.append(CostDifference(figure.name, _spread(before), _spread(after), change))
+    return Trial(runs, tuple(differences), times, polling=polling)
 
 
 def decided(originals: Sequence[Measured], variants: Sequence[Measured]) -> bool:
@@ -233,14 +240,6 @@ def _sign(figure: Figure, original: Measured, variant: Measured) -> int | None:
     return 1 if now > was else -1
 
 
-def _differences(originals: Sequence[Measured], variants: Sequence[Measured]) -> Iterator[CostDifference]:
-    for figure in FIGURES.values():
-        before = [value for each in originals if (value := figure.of(each)) is not None]
-        after = [value for each in variants if (value := figure.of(each)) is not None]
-        if len(before) == len(originals) and len(after) == len(variants):
-            yield CostDifference(figure.name, _spread(before), _spread(after), _change(before, after, figure))
-
-
 def _change(before: Sequence[float], after: Sequence[float], figure: Figure) -> int:
     """Return -1, 0 or 1: a difference has to be large enough and appear in nearly every pair of runs."""
     was, now = median(before), median(after)
@@ -258,7 +257,7 @@ def _spread(values: Sequence[float]) -> Spread:
 
 
 def _saved(less: Sequence[CostDifference]) -> Iterator[str]:
-    """Yield a text per saved figure; the first is a percentage if it counts bytes."""
+    """Yield a text per saved figure; the first is a percentage if it counts bytes: at most `99.99%`."""
     for place, each in enumerate(less):
         figure, before, after = FIGURES[each.figure], each.original.median, each.variant.median
         if place or not figure.share:
@@ -266,7 +265,9 @@ def _saved(less: Sequence[CostDifference]) -> Iterator[str]:
         elif not after:
             yield f"all {figure.noun} ({figure.text(before)})"
         else:
-            yield f"{_percent(1 - after / before)} of {figure.noun}"
+            share = 1 - after / before
+            close = f"{min(share, 0.9999) * 100:.2f}".rstrip("0").rstrip(".") + "%"
+            yield f"{close if share >= 0.99 else f'{share:.0%}'} of {figure.noun}"
 
 
 def change_of(each: CostDifference) -> str:
@@ -281,10 +282,3 @@ def spread_text(figure: Figure, spread: Spread) -> str:
     unit = f" {figure.unit}" if figure.unit else ""
     low, middle, high = (figure.text(value) for value in (spread.low, spread.median, spread.high))
     return f"{middle}{unit}" + ("" if low == high else f" ({low}–{high})")
-
-
-def _percent(share: float) -> str:
-    """Format a saving (0–1): `98%`; above 99% with two decimals, at most `99.99%`."""
-    if share < 0.99:
-        return f"{share:.0%}"
-    return f"{min(share, 0.9999) * 100:.2f}".rstrip("0").rstrip(".") + "%"

@@ -135,11 +135,8 @@ def _predicted(advice: Advice, group: Group, behaviour: Behaviour, state: State)
     """
     if advice.id in WORDS or advice.id in _PARTS or advice.plan.error is not None:
         return None
-    resource = group.key.shape.resource
-    sizes = {
-        each: found
-        for each in (resource, "nodes", "namespaces")
-        if (found := size_in(state, each)) is not None
-    }
-    cost = estimate(parse_request(advice.path, group.key.shape.verb), advice.plan, behaviour, resource, sizes)
-    return Burden(cost.etcd, cost.touched) if cost is not None else None
+    shape = group.key.shape
+    known = {each: size_in(state, each) for each in (shape.resource, "nodes", "namespaces")}
+    sizes = {each: size for each, size in known.items() if size is not None}
+    request = parse_request(advice.path, shape.verb)
+    return estimate(request, advice.plan, behaviour, shape.resource, sizes)

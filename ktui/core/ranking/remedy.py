@@ -63,6 +63,16 @@ class Burden(Struct, frozen=True):
     def total(self) -> float:
         return self.etcd + self.touched
 
+    @property
+    def cached(self) -> float:
+        """Bytes of the objects tested in a watch cache; 0 if they came from etcd."""
+        return 0.0 if self.etcd else self.touched
+
+    @property
+    def processed(self) -> float:
+        """Bytes read from etcd or from memory, each counted once: ktui's measure of a request's cost."""
+        return self.etcd + self.cached
+
 
 class Remedy(Struct, frozen=True):
     """What to change, and why. `target` is the rewritten LIST or WATCH (`verb`), to be sent with the
@@ -103,14 +113,13 @@ class Remedy(Struct, frozen=True):
         """Describe the saving: `no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`; "" if unknown."""
         if self.then is None:
             return ""
-        text = []
-        if self.now.etcd >= _LITTLE:
-            if self.then.etcd == 0:
-                text.append(f"no etcd read ({long_bytes(self.now.etcd)} now)")
-            elif self.then.etcd < self.now.etcd * (1 - WORTH_SAYING):
-                text.append(f"~{long_bytes(self.then.etcd)} from etcd, not {long_bytes(self.now.etcd)}")
-        if self.then.touched < self.now.touched * (1 - WORTH_SAYING):
-            text.append(f"~{long_bytes(self.then.touched)} scanned, not {long_bytes(self.now.touched)}")
+        now, then, text = self.now, self.then, []
+        if now.etcd >= _LITTLE and then.etcd == 0:
+            text.append(f"no etcd read ({long_bytes(now.etcd)} now)")
+        elif now.etcd >= _LITTLE and then.etcd < now.etcd * (1 - WORTH_SAYING):
+            text.append(f"~{long_bytes(then.etcd)} from etcd, not {long_bytes(now.etcd)}")
+        if then.touched < now.touched * (1 - WORTH_SAYING):
+            text.append(f"~{long_bytes(then.touched)} scanned, not {long_bytes(now.touched)}")
         return ", ".join(text)
 
 
@@ -152,31 +161,26 @@ def saves_only_the_answer(group: Group, remedy: Remedy | None) -> bool:
     return remedy is None or (bool(remedy.accept) and scans_in_vain(group))
 
 
-def _without_index(group: Group) -> Left:
-    from ktui.kube.resources import BUILTIN  # not before the first frame
-
-    spent, shape = group.spent, group.key.shape
-    scanned = f"{many(spent.fetched, 'object')} scanned, {integer(spent.returned)} returned"
-    known = BUILTIN.by_name(shape.resource)
-    narrows = shape.scope == "all" and (known is None or known.namespaced)
-    namespace = "A namespace narrows what is scanned; a" if narrows else "A"
-    return Left(
-        "no index: narrow by namespace" if narrows else "no index: use a WATCH instead",
-        f"{scanned}: no index serves its selector, so every object is tested against it. {namespace} "
-        "WATCH receives only changes.",
-    )
-
-
 _WASTEFUL = 3.0  # objects scanned for one returned
 
 
 def what_is_left(group: Group) -> Left:
     """Return advice for a group without a cheaper variant, from its route and from what its LISTs scan."""
-    spent = group.spent
+    from ktui.kube.resources import BUILTIN  # not before the first frame
+
+    spent, shape = group.spent, group.key.shape
     if group.failed == group.count:
         return Left("refused: costs nothing", "it is refused before anything is read")
     if scans_in_vain(group):
-        return _without_index(group)
+        scanned = f"{many(spent.fetched, 'object')} scanned, {integer(spent.returned)} returned"
+        known = BUILTIN.by_name(shape.resource)
+        narrows = shape.scope == "all" and (known is None or known.namespaced)
+        namespace = "A namespace narrows what is scanned; a" if narrows else "A"
+        return Left(
+            "no index: narrow by namespace" if narrows else "no index: use a WATCH instead",
+            f"{scanned}: no index serves its selector, so every object is tested against it. {namespace} "
+            "WATCH receives only changes.",
+        )
     if not spent.etcd_bytes or spent.etcd_bytes < _LITTLE * spent.count:
         return Left(
             "cached: request less often",
