@@ -64,16 +64,14 @@ class ServerAssumptions:
         """Return the assumptions about one resource, with the measured size of `collection` (a path)."""
         count, each = self.sizes.get(collection, (-1, 0.0))
         size = ResourceSize(count, round(count * each)) if count >= 0 else None
-        return Assumptions(self.behaviour, self._cache(resource_id), size, self.level, self.assumed)
-
-    def _cache(self, resource_id: str) -> CacheState:
-        """Return the cache's state. A cache that was never used is filled by the first request."""
-        if self.assumed:
-            return CacheState(progress=self.progress)
         cache = self.caches.get(resource_id)
-        if cache is None:
-            return CacheState(readiness=Readiness.INITIALIZING, progress=self.progress)
-        return _routing_state(cache, cache.rv, progress=self.progress, compact=self.compact or None)
+        if self.assumed:
+            state = CacheState(progress=self.progress)
+        elif cache is not None:
+            state = _routing_state(cache, cache.rv, progress=self.progress, compact=self.compact or None)
+        else:  # it was never used: the first request fills it
+            state = CacheState(readiness=Readiness.INITIALIZING, progress=self.progress)
+        return Assumptions(self.behaviour, state, size, self.level, self.assumed)
 
     def average_bytes(self, path: str) -> float:
         """Average stored size of the objects of `path`; 0 if unknown."""
@@ -101,11 +99,9 @@ def logged(state: State, resource_id: str) -> Assumptions:
 
     etcd's revisions are left out: they have changed since that request.
     """
-    row = state.caches.get(resource_id)
-    progress = state.progress
-    cache = (
-        CacheState(progress=progress) if row is None else _routing_state(row.cache, row.rv, progress=progress)
-    )
+    row, cache = state.caches.get(resource_id), CacheState(progress=state.progress)
+    if row is not None:
+        cache = _routing_state(row.cache, row.rv, progress=state.progress)
     return Assumptions(server_behaviour(state), cache, size_in(state, resource_id))
 
 

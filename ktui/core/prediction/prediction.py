@@ -117,13 +117,10 @@ def seats_by_size(request: ReadRequest, behaviour: Behaviour, assumed: Assumptio
     """Seats of a LIST or WATCH for the resource's current size; None if unknown."""
     if assumed.size is None or request.refused:
         return None
+    count, size, single = assumed.size.count, assumed.size.bytes, request.fields.requires(NAME) is not None
+    each, progress = size // count if count else 0, assumed.cache.progress
     work = seats.work_of(
-        behaviour,
-        request.options,
-        single=request.fields.requires(NAME) is not None,
-        progress=assumed.cache.progress,
-        objects=assumed.size.count,
-        average_bytes=assumed.size.bytes // assumed.size.count if assumed.size.count else 0,
+        behaviour, request.options, single=single, progress=progress, objects=count, average_bytes=each
     )
     if request.verb == "watch":
         options = request.options
@@ -150,12 +147,11 @@ def alternatives_of(row: RequestRow, state: State) -> Alternatives:
         assumed = logged(state, row.started.resource)
     except (RequestError, BehaviourError):
         return NOTHING
-    refused = 400 <= row.status < 500
     found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
-    return Alternatives(
-        routes_of(request, assumed.cache, assumed.behaviour),
-        tuple(cheaper_of(row.target, advice) for advice in found if not refused or advice.id in _OF_REFUSED),
-    )
+    if 400 <= row.status < 500:
+        found = tuple(advice for advice in found if advice.id in _OF_REFUSED)
+    cheaper = tuple(cheaper_of(row.target, advice) for advice in found)
+    return Alternatives(routes_of(request, assumed.cache, assumed.behaviour), cheaper)
 
 
 def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[VersionRoute, ...]:

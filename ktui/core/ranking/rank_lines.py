@@ -30,13 +30,6 @@ def shape_runs(shape: RequestShape) -> list[Run]:
     ]
     if scope := _SCOPES.get(shape.scope, ""):
         runs.append((scope, "$ink-muted"))
-    if words := parameter_words(shape):
-        runs.append((f" ?{' '.join(words)}", "$ink-muted"))
-    return runs
-
-
-def parameter_words(shape: RequestShape) -> list[str]:
-    """Return the parameters that affect route and cost, abbreviated."""
     words = [selector_words(selector) for selector in shape.selectors]
     words += [f"{name}=…" for name in shape.unknown if name not in UNSAID]
     words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
@@ -44,7 +37,7 @@ def parameter_words(shape: RequestShape) -> list[str]:
     words += [f"limit={shape.limit}"] if shape.limit else []
     words += ["continue=…"] if shape.continued else []
     words += ["sendInitial=true"] if shape.initial_events else []
-    return words
+    return [*runs, (f" ?{' '.join(words)}", "$ink-muted")] if words else runs
 
 
 def shape_text(shape: RequestShape) -> str:
@@ -101,9 +94,13 @@ class RankLines:
 
     def of(self, state: State, most: int | None = None) -> list[RankLine]:
         """Return the lines of the `most` most expensive groups; without `most` all and the folded groups."""
-        ranking = state.ranking
-        groups = ranking.ranked()[:most]
-        made = [_line(group, state, self._saving_of(group)) for group in groups]
+        ranking, now, made = state.ranking, state.now, []
+        for group in ranking.ranked()[:most]:
+            spent, share = group.spent, _share(group.spent, ranking.total)
+            moved, recent = spent.processed_bytes + spent.encoded_bytes, group.last_minute(now)
+            saving, open_ = self._saving_of(group), group.flow.open_at(now)
+            made.append(RankLine(group, spent, share, recent, group.count, open=open_, saving=saving,
+                                 moved_bytes=moved))  # fmt: skip
         if ranking.others.groups and most is None:
             rest = ranking.others
             share = _share(rest.spent, ranking.total)
@@ -113,7 +110,10 @@ class RankLines:
     def _kept(self, made: list[RankLine]) -> list[RankLine]:
         before, self._lines = self._lines, {}
         for line in made:
-            self._lines[line.key] = _same_or(before.get(line.key), line)
+            old = before.get(line.key)
+            if old is not None and old.group is line.group and _counted(old) == _counted(line):
+                line = old if abs(old.share - line.share) < 0.0005 else line
+            self._lines[line.key] = line
         return list(self._lines.values())
 
 
@@ -139,22 +139,8 @@ def _rolled_up(state: State, by: str) -> Iterator[RankLine]:
         yield RankLine(None, spent, share, recent, spent.count, len(members), name=name, moved_bytes=moved)
 
 
-def _line(group: Group, state: State, saving: Saving | None) -> RankLine:
-    spent, now = group.spent, state.now
-    share, moved = _share(spent, state.ranking.total), spent.processed_bytes + spent.encoded_bytes
-    open_, recent = group.flow.open_at(now), group.last_minute(now)
-    return RankLine(group, spent, share, recent, group.count, open=open_, saving=saving, moved_bytes=moved)
-
-
 def _share(spent: TotalCost, total: TotalCost) -> float:
     return spent.processed_bytes / total.processed_bytes if total.processed_bytes else 0.0
-
-
-def _same_or(before: RankLine | None, now: RankLine) -> RankLine:
-    if before is None or before.group is not now.group:
-        return now
-    same = _counted(before) == _counted(now)
-    return before if same and abs(before.share - now.share) < 0.0005 else now
 
 
 def _counted(line: RankLine) -> tuple[object, ...]:

@@ -7,13 +7,17 @@ call to the next. The number of groups is bounded; folded groups are counted in 
 from __future__ import annotations
 
 from collections import Counter, deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from ktui.contract.events import RequestFinished, WatcherState
-from ktui.core.format import duration, integer, long_bytes, short_count
-from ktui.core.ranking.group_key import GroupKey, GroupKeys, TotalCost, by_answer, by_watch
+from ktui.contract.events import RequestFinished
+from ktui.core.access_patterns import OWN_AGENT
+from ktui.core.format import duration, integer, short_count
+from ktui.core.ranking.group_key import GroupKey, TotalCost, by_answer, by_watch
 from ktui.core.ranking.sketches import LatencyHistogram, TopGroups
 from ktui.core.traffic import Rate
 
@@ -21,28 +25,21 @@ if TYPE_CHECKING:
     from ktui.core.rows import RequestRow, WatcherRow
 
 
+@dataclass(slots=True)
 class RankedWatch:
     """One open WATCH. `counted` is the cost that its group already includes."""
 
-    def __init__(self, key: GroupKey, row: RequestRow, letter: str) -> None:
-        self.key = key
-        self.row = row
-        self.letter = letter
-        self.counted = TotalCost()
-        self.timed = False  # True once the time until it was live is counted
-        self._events = 0
-        self._bytes = 0
+    key: GroupKey
+    row: RequestRow
+    letter: str
+    counted: TotalCost = field(default_factory=TotalCost)
+    timed: bool = False  # True once the time until it was live is counted
+    events: int = 0  # sent up to its last report, without the initial ones; and their bytes
+    bytes: int = 0
 
     def grown_to(self, spent: TotalCost) -> TotalCost:
         """Return the growth since the last call; `spent` is the cost so far."""
         more, self.counted = spent.since(self.counted), spent
-        return more
-
-    def sent_since(self, state: WatcherState) -> tuple[int, int]:
-        """Return events and bytes sent since the last call, without the initial events."""
-        events, size = state.delivered - state.initial, state.bytes - state.initial_bytes
-        more = events - self._events, size - self._bytes
-        self._events, self._bytes = events, size
         return more
 
 
@@ -97,24 +94,14 @@ class Open(Struct, frozen=True):
         many = f"{integer(self.count)} open for up to" if self.count > 1 else "open for"
         return f"{many} {self.age}, {self.speed}"
 
-    def brief(self) -> str:
-        """`open 3m, 12 ev/s`, `60 open, 12 ev/s`."""
-        return (
-            f"{integer(self.count)} open, {self.speed}"
-            if self.count > 1
-            else f"open {self.age}, {self.speed}"
-        )
-
-    def size_words(self) -> str:
-        """`1.2 kB/s`."""
-        return f"{long_bytes(self.bytes)}/s"
-
 
 MOST_GROUPS = 512
 MOST_NAMESPACES, OTHER_NAMESPACES = 512, "…others"  # the latter is not a name that Kubernetes allows
 REFUSED = (404, 429)
 KEPT_IDS = 1_000  # requests whose ids a group keeps
 _MINUTE, _PART = 60, 5  # seconds; a minute is counted in such parts
+MOST_FIRST_PAGES = 1_024
+_FOLLOWING = ("at revision", "at latest")
 
 
 class Group:
@@ -127,10 +114,8 @@ class Group:
         self.flow = Flow()
         self.took = LatencyHistogram()  # a WATCH: until it was live
         self.routes: Counter[str] = Counter()  # by badge letter
-        self.reasons: Counter[str] = Counter()
         self.ids: deque[int] = deque(maxlen=KEPT_IDS)
         self.first_at = example.at
-        self.last_at = example.at
         self._parts: deque[tuple[int, int]] = deque(maxlen=_MINUTE // _PART + 1)
 
     @property
@@ -156,9 +141,7 @@ class Group:
         """Count one more request: an answered one, or a WATCH that has opened."""
         self.example = row
         self.routes[letter] += 1
-        self.reasons[row.reason_id] += 1
         self.ids.append(row.id)
-        self.last_at = max(self.last_at, row.at)
         part = int(row.at) // _PART
         before = self._parts.pop() if self._parts and self._parts[-1][0] == part else (part, 0)
         self._parts.append((part, before[1] + 1))
@@ -166,14 +149,6 @@ class Group:
     def timed(self, ms: float) -> None:
         """Record a request's duration in ms; for a WATCH the time until it was live."""
         self.took.add(round(ms * 1000))
-
-    def end(self, watch: RankedWatch, row: RequestRow, letter: str) -> None:
-        """Record the end of a WATCH that was counted as open; `letter` is its badge now."""
-        self.flow.opened.pop(row.id, None)
-        if self.example.id == row.id:
-            self.example = row
-        if letter != watch.letter:
-            self.routes = self.routes - Counter((watch.letter,)) + Counter((letter,))
 
     def last_minute(self, now: float) -> int:
         """Return the number of requests in the last minute, to within five seconds."""
@@ -190,7 +165,7 @@ class FoldedGroups(Struct):
     """The sum of the groups that were dropped from the ranking."""
 
     groups: int = 0
-    spent: TotalCost = field(default_factory=TotalCost)
+    spent: TotalCost = msgspec.field(default_factory=TotalCost)
 
     def fold(self, group: Group) -> None:
         self.groups += 1
@@ -210,7 +185,7 @@ class Ranking:
         self.since = 0.0  # Unix seconds of the first request
         self._groups: TopGroups[GroupKey, Group] = TopGroups(most, self.others.fold)
         self._open: dict[int, RankedWatch] = {}  # by request
-        self._keys = GroupKeys()
+        self._first_pages: dict[GroupKey, GroupKey] = {}  # by the key without the revision
         self.namespaces: dict[str, TotalCost] = {}  # by name, "" for reads of all namespaces
 
     def __len__(self) -> int:
@@ -225,10 +200,8 @@ class Ranking:
         if row.id in self._open:
             self.watch_ended(event, row, letter)
             return
-        key = self._keys.of(row)
-        if key is None or (
-            event.status in REFUSED and not event.processed_bytes and self._groups.get(key) is None
-        ):
+        key, refused = self._key_of(row), event.status in REFUSED and not event.processed_bytes
+        if key is None or (refused and self._groups.get(key) is None):
             return
         group = self._count_request(key, row, letter)
         group.timed(event.initial_ms if row.started.verb == "WATCH" else event.ms)
@@ -236,8 +209,10 @@ class Ranking:
 
     def watch_reported(self, row: RequestRow | None, watcher: WatcherRow, letter: str) -> None:
         """Update the cost of an open WATCH; `row` is its request, None if it was dropped from the log."""
-        state = watcher.state
-        watch = self._open.get(watcher.id) or self._open_watch(row, letter)
+        state, watch = watcher.state, self._open.get(watcher.id)
+        if watch is None and row is not None and (key := self._key_of(row)) is not None:
+            self._count_request(key, row, letter)
+            watch = self._open[row.id] = RankedWatch(key, row, letter)
         if watch is None or state is None:
             return
         group = self._group_of(watch.key, watch.row)
@@ -246,7 +221,9 @@ class Ranking:
             watch.timed = True
             group.timed(state.initial_ms)
         group.flow.opened[watcher.id] = watcher.opened.at
-        group.flow.add(state.at, *watch.sent_since(state))
+        events, size = state.delivered - state.initial, state.bytes - state.initial_bytes
+        group.flow.add(state.at, events - watch.events, size - watch.bytes)
+        watch.events, watch.bytes = events, size
 
     def watch_closed(self, request: int) -> None:
         """Count a WATCH as closed. Its total cost follows with its RequestFinished."""
@@ -260,8 +237,12 @@ class Ranking:
         watch = self._open.pop(event.id, None)
         if watch is None:
             return
-        group = self._group_of(watch.key, watch.row)
-        group.end(watch, row or watch.row, letter or watch.letter)
+        group, row, letter = self._group_of(watch.key, watch.row), row or watch.row, letter or watch.letter
+        group.flow.opened.pop(row.id, None)
+        if group.example.id == row.id:
+            group.example = row
+        if letter != watch.letter:
+            group.routes = group.routes - Counter((watch.letter,)) + Counter((letter,))
         if not watch.timed:
             group.timed(event.initial_ms)
         self._spend(group, watch.grown_to(by_answer(event)), watch.row)
@@ -273,13 +254,29 @@ class Ranking:
         """Return the groups, most expensive first: by bytes processed (traces: by time), then by count."""
         return sorted(self._groups, key=lambda group: (-group.cost, -group.count, group.first_at))
 
-    def _open_watch(self, row: RequestRow | None, letter: str) -> RankedWatch | None:
-        key = self._keys.of(row) if row is not None else None
-        if row is None or key is None:
+    def _key_of(self, row: RequestRow) -> GroupKey | None:
+        """Return the request's key; None if it reads no stored resource or is ktui's own.
+
+        All pages of a LIST have the key of its first page.
+        """
+        if row.started.user_agent.startswith(OWN_AGENT):
             return None
-        self._count_request(key, row, letter)
-        watch = self._open[row.id] = RankedWatch(key, row, letter)
-        return watch
+        from ktui.core.ranking.shape import shape_of_uri  # the rules: not before the first frame
+
+        shape = shape_of_uri(row.target)
+        if shape is None:
+            return None
+        key = GroupKey(row.started.client, shape)
+        if shape.verb != "list" or not (shape.limit or shape.continued):
+            return key
+        # Only the first page has a resourceVersion, the others have a token.
+        common = GroupKey(key.client, replace(shape, continued="", resource_version="unset", match=""))
+        if shape.continued in _FOLLOWING:
+            return self._first_pages.get(common, common)
+        if len(self._first_pages) >= MOST_FIRST_PAGES:
+            self._first_pages.clear()
+        self._first_pages[common] = key
+        return key
 
     def _count_request(self, key: GroupKey, row: RequestRow, letter: str) -> Group:
         self.since = self.since or row.at

@@ -18,7 +18,7 @@ from ktui.kube.advice import Advice, advise
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
 
-_PARTS = {"a.page"}  # each request gets smaller, the total does not
+CHEAPER = "a cheaper variant"  # where the request of a comparison is taken from
 
 
 class _Advised(NamedTuple):
@@ -88,7 +88,7 @@ def compare_group(group: Group, state: State) -> CompareRef:
     remedy = to_try(remedies_of(group, state))
     if remedy is None:
         return CompareRef(original)
-    variant = Selection(remedy.verb, remedy.target, "a cheaper variant", accept=remedy.accept)
+    variant = Selection(remedy.verb, remedy.target, CHEAPER, accept=remedy.accept)
     return CompareRef(original, variant, remedy.change)
 
 
@@ -101,9 +101,8 @@ def compare_row(row: RequestRow, state: State) -> CompareRef | None:
     advice = next(filter(sendable, known.advice), None)
     if advice is None:
         return CompareRef(original)
-    accept = dict(advice.headers).get("Accept", "")
-    verb = WATCH if is_watch(advice.path) else LIST
-    variant = Selection(verb, advice.path, "a cheaper variant", accept=accept)
+    accept, verb = dict(advice.headers).get("Accept", ""), WATCH if is_watch(advice.path) else LIST
+    variant = Selection(verb, advice.path, CHEAPER, accept=accept)
     return CompareRef(original, variant, cheaper_of(known.url, advice).change)
 
 
@@ -131,9 +130,9 @@ def _remedy(advice: Advice, group: Group, known: _Advised, state: State, now: Bu
 def _predicted(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:
     """Return the predicted bytes of the advised request.
 
-    None for advice that does not save bytes of a single request: pages, encodings, access patterns.
+    None for advice that does not save bytes: encodings, access patterns, and pages, whose total is the same.
     """
-    if advice.id in WORDS or advice.id in _PARTS or advice.plan.error is not None:
+    if advice.id in (*WORDS, "a.page") or advice.plan.error is not None:
         return None
     shape = group.key.shape
     known = {each: size_in(state, each) for each in (shape.resource, "nodes", "namespaces")}

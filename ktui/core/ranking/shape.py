@@ -12,7 +12,7 @@ import msgspec
 from ktui.kube import continuetoken
 from ktui.kube.routing.parameters import TokenState, parse_rv
 from ktui.kube.routing.request import ReadRequest, RequestError, parse_request
-from ktui.kube.selectors.requirements import Operator, Requirement
+from ktui.kube.selectors.requirements import Operator
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 _PATH = re.compile(
@@ -82,8 +82,9 @@ LONGEST_URI = 8192
 _SELECTORS_SHOWN = 8
 _LONGEST = 120
 _OPERATORS = {
-    Operator.EXISTS: "", Operator.EQUALS: "=", Operator.NOT_EQUALS: "!=",
-    Operator.IN: " in", Operator.NOT_IN: " notin", Operator.GREATER_THAN: ">", Operator.LESS_THAN: "<",
+    Operator.EXISTS: "{}", Operator.DOES_NOT_EXIST: "!{}", Operator.EQUALS: "{}=",
+    Operator.NOT_EQUALS: "{}!=", Operator.IN: "{} in", Operator.NOT_IN: "{} notin",
+    Operator.GREATER_THAN: "{}>", Operator.LESS_THAN: "{}<",
 }  # fmt: skip
 _NEWEST = behaviour_of(KNOWN_VERSIONS[-1])
 
@@ -130,6 +131,7 @@ def _shape_of(uri: str) -> RequestShape | None:
 
 def shape_of(request: ReadRequest) -> RequestShape:
     info, options = request.info, request.options
+    scope = request.scope(_NEWEST) if request.verb != "get" else None
     return RequestShape(
         verb=request.verb,
         resource=info.resource_id[:_LONGEST],
@@ -144,32 +146,17 @@ def shape_of(request: ReadRequest) -> RequestShape:
         refused=request.refused,
         subresource=info.subresource[:_LONGEST],
         bookmarks=options.allow_watch_bookmarks,
-        narrowing=_narrowing(request),
+        narrowing="" if scope is None else "name" if scope.single else "namespace" if scope.narrowed else "",
     )
-
-
-def _narrowing(request: ReadRequest) -> str:
-    if request.verb == "get":
-        return ""
-    scope = request.scope(_NEWEST)
-    if scope.single:
-        return "name"
-    return "namespace" if scope.narrowed else ""
 
 
 def _selectors(request: ReadRequest) -> tuple[str, ...]:
     """Return keys and operators of the selectors; values are left out because they differ per client."""
-    labels = {_shown(r) for r in request.labels.requirements}
+    labels = {_OPERATORS[each.operator].format(each.key) for each in request.labels.requirements}
     fields = {f"{t.field}{'!=' if t.negated else '='}" for t in request.fields.terms}
     if request.info.name:
         fields.discard("metadata.name=")  # from the path
     return (*sorted(fields)[:_SELECTORS_SHOWN], *sorted(labels)[:_SELECTORS_SHOWN])
-
-
-def _shown(requirement: Requirement) -> str:
-    if requirement.operator is Operator.DOES_NOT_EXIST:
-        return f"!{requirement.key}"
-    return f"{requirement.key}{_OPERATORS[requirement.operator]}"
 
 
 def _version_class(text: str) -> str:

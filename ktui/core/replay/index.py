@@ -7,7 +7,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from ktui.contract.recording import RecordingError
 from ktui.core import reducer
 from ktui.core.recordings.markers import MarkerFinder, Timeline, TimelineMarker, is_restart
 from ktui.core.recordings.reader import RecordingReader
-from ktui.core.state import CALL_LOG, READ_LOG, LogBudget, RequestRow, State
+from ktui.core.state import CALL_LOG, READ_LOG, LogBudget, State
 
 FURTHEST = 3 * READ_LOG  # most requests to fold: if reads are rare, older reads count as dropped
 MOST = 400  # keyframes kept; beyond that every other one is dropped and the distance doubles
@@ -67,15 +67,12 @@ class Keyframes:
         seen, reads = state.seen, state.reads.seen
         self._frames.append(Keyframe(event, start, self._epoch, seen, reads, calls, _pack(state)))
         if len(self._frames) > MOST:
-            self._thin()
-
-    def _thin(self) -> None:
-        self._every *= 2
-        kept = self._frames[:1]
-        for frame in self._frames[1:]:
-            if frame.epoch != kept[-1].epoch or frame.event - kept[-1].event >= self._every:
-                kept.append(frame)
-        self._frames = kept
+            self._every *= 2
+            kept = self._frames[:1]
+            for frame in self._frames[1:]:
+                if frame.epoch != kept[-1].epoch or frame.event - kept[-1].event >= self._every:
+                    kept.append(frame)
+            self._frames = kept
 
     def before(self, event: int) -> Keyframe:
         """Return the keyframe from which to fold up to event number `event`, with all reads of the log.
@@ -102,20 +99,12 @@ class Keyframes:
 
 def _pack(state: State) -> bytes:
     under_way = {id_: row for id_, row in state.requests.items() if not row.done}
-    reads, writes = (_pending(log, under_way) for log in (state.reads, state.writes))
+    reads, writes = (
+        LogBudget(log.most, deque(number for number in log.ids if number in under_way), log.seen)
+        for log in (state.reads, state.writes)
+    )
     lean = replace(state, requests=under_way, reads=reads, writes=writes, calls=deque(maxlen=CALL_LOG))
     return zlib.compress(pickle.dumps(lean, pickle.HIGHEST_PROTOCOL), 1)
-
-
-def _pending(log: LogBudget, under_way: Mapping[int, RequestRow]) -> LogBudget:
-    return LogBudget(log.most, deque(number for number in log.ids if number in under_way), log.seen)
-
-
-def renew(state: State, generation: int) -> None:
-    """Increase all counters of `state.touched`, so that every panel repaints."""
-    touched = state.touched
-    for name in touched.__struct_fields__:
-        setattr(touched, name, getattr(touched, name) + (generation << 40))
 
 
 BLOCK = 1_000  # events from one known offset in the file to the next

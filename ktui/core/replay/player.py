@@ -14,7 +14,7 @@ from datetime import datetime
 
 from ktui.contract.recording import RecordingError
 from ktui.core import reducer
-from ktui.core.replay.index import Index, ReplayPosition, ReplayStep, is_new_server, renew
+from ktui.core.replay.index import Index, ReplayPosition, ReplayStep, is_new_server
 from ktui.core.state import State
 
 _OFFSET = re.compile(r"([+-]?)(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)s?", re.ASCII)
@@ -44,21 +44,17 @@ def _named(text: str, began: float, ended: float) -> float | None:
         offset = int(hours or 0) * 3600 + int(minutes or 0) * 60 + float(seconds)
         return ended - offset if sign == "-" else began + offset
     if text.startswith("@") and (match := _CLOCK.fullmatch(text[1:])):
-        return _next_clock(tuple(int(part) for part in match.groups()), began)
+        hour, minute, second = map(int, match.groups())
+        day = time.localtime(began)
+        for date in (day.tm_mday, day.tm_mday + 1):
+            at = time.mktime((day.tm_year, day.tm_mon, date, hour, minute, second, 0, 0, -1))
+            if at >= int(began):
+                return at
+        return None
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:
         return None
-
-
-def _next_clock(clock: tuple[int, ...], began: float) -> float | None:
-    hours, minutes, seconds = clock
-    day = time.localtime(began)
-    for later in (0, 1):
-        date = (day.tm_year, day.tm_mon, day.tm_mday + later, hours, minutes, seconds, 0, 0, -1)
-        if (at := time.mktime(date)) >= int(began):
-            return at
-    return None
 
 
 def pace(text: str) -> float:
@@ -114,17 +110,17 @@ class Player:
         skips = self._silence >= LONGEST_PAUSE and self._next.at - self._last_at > SILENCE
         if skips or self.speed == FASTEST:
             until = max(until, self._next.at)
-        self.at = min(until, self.index.ended) if self._play(until) else self.at
-
-    def _play(self, until: float) -> bool:
-        """Fold the events up to the time `until`; False if MOST_AT_ONCE were folded before."""
         for _ in range(MOST_AT_ONCE):
             if self._next is None or self._next.at > until:
-                return True
-            self._apply_next(self._next)
-        return False
+                self.at = min(until, self.index.ended)
+                break
+            self.step_forward()
 
-    def _apply_next(self, step: ReplayStep) -> None:
+    def step_forward(self) -> None:
+        """Apply one more event."""
+        step = self._next
+        if step is None:
+            return
         if is_new_server(self.state, step.event):
             self._show(State())
         reducer.apply(self.state, (step.event,))
@@ -133,8 +129,10 @@ class Player:
         self._next = next(self._steps, None)
 
     def _show(self, state: State) -> None:
+        """Replace the state; all counters of its `touched` increase, so that every panel repaints."""
         self._generation += 1
-        renew(state, self._generation)
+        for name in state.touched.__struct_fields__:
+            setattr(state.touched, name, getattr(state.touched, name) + (self._generation << 40))
         self.state = state
 
     def put(self, place: ReplayPosition) -> None:
@@ -147,11 +145,6 @@ class Player:
 
     def seek(self, at: float) -> None:
         self.put(self.index.place_at(at))
-
-    def step_forward(self) -> None:
-        """Apply one more event."""
-        if self._next is not None:
-            self._apply_next(self._next)
 
     def faster(self) -> None:
         self.speed = SPEEDS[min(bisect_right(SPEEDS, self.speed), len(SPEEDS) - 1)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,29 +61,21 @@ class ReplayActions(Dashboard):
         toggle_recording(self)
 
     def action_marker(self) -> None:
-        ask_marker(self)
+        """Prompt for a marker's text; the marker is for the moment of this key."""
+        playback = self.intake.playback
+        if playback is None and not self.recording.running:
+            self.notify("markers need a recording: R starts one")
+            return
+        at = playback.position.at if playback is not None else self.clock()
+        hint = f"what happened at {clock_time(at)}? enter sets the marker, esc leaves it"
+        entered = partial(set_marker, self, at=at)
+        self.screen.query_one(Prompt).open("◆", "", hint=hint, typed=lambda text: "", entered=entered)
 
     def _play(self, act: Callable[[Playback], None]) -> None:
         playback = self.intake.playback
         if playback is not None:
             act(playback)
             self.tick()
-
-
-def ask_marker(app: Dashboard) -> None:
-    """Prompt for a marker's text; the marker is for the moment of this key."""
-    playback = app.intake.playback
-    if playback is None and not app.recording.running:
-        app.notify("markers need a recording: R starts one")
-        return
-    at = playback.position.at if playback is not None else app.clock()
-    app.screen.query_one(Prompt).open(
-        "◆",
-        "",
-        hint=f"what happened at {clock_time(at)}? enter sets the marker, esc leaves it",
-        typed=lambda text: "",
-        entered=lambda text: set_marker(app, text, at),
-    )
 
 
 def set_marker(app: Dashboard, text: str, at: float | None = None) -> str:

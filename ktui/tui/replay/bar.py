@@ -86,7 +86,8 @@ def track_line(span: Span, at: float, rates: Sequence[float], markers: Sequence[
     marks = {span.cell(marker.at, width): marker for marker in sorted(markers, key=lambda item: item.own)}
     cells = []
     for cell, value in enumerate(rates):
-        glyph = _level(value, peak)
+        height = int(value / peak * len(_LEVELS)) if peak > 0 else 0
+        glyph = _LEVELS[min(len(_LEVELS) - 1, height)] if value > 0 else _QUIET
         style = "$accent" if cell < head else "$ink-muted"
         if (marker := marks.get(cell)) is not None:
             glyph, style = _sign(marker)
@@ -97,36 +98,22 @@ def track_line(span: Span, at: float, rates: Sequence[float], markers: Sequence[
     return line(*cells)
 
 
-def _level(value: float, peak: float) -> str:
-    if value <= 0 or peak <= 0:
-        return _QUIET
-    return _LEVELS[min(len(_LEVELS) - 1, int(value / peak * len(_LEVELS)))]
-
-
 def status_line(
     span: Span, position: Position, peak: float, markers: Sequence[TimelineMarker], warning: str, width: int
 ) -> Content:
     """Return state, clock and position; then the last marker passed, or the recording's warning."""
     remarks = _remarks(position, markers, warning)
     reserved = min(_REMARK, remarks[0].cell_length + 3, width - 1)
-    left = longest_that_fits(_places(span, position, peak), width - reserved)
+    forms = [line(_state(position), "  ", (clock_time(position.at), "bold $ink-strong"))]
+    for text, style in (
+        (f"{elapsed(position.at - span.began)} / {elapsed(span.seconds)}", "$foreground"),
+        (f"event {integer(position.number)} of {integer(position.events)}", "$ink-muted"),
+        (f"peak {short_count(peak)} events/s", "$ink-muted"),
+    ):
+        forms.append(forms[-1] + line("  ", (text, style)))
+    left = longest_that_fits(forms[::-1], width - reserved)
     rest = width - left.cell_length - 3
     return between(left, longest_that_fits(remarks, rest) if rest > 0 else Content(""), width)
-
-
-def _places(span: Span, position: Position, peak: float) -> list[Content]:
-    state = _state(position)
-    clock = (clock_time(position.at), "bold $ink-strong")
-    passed = (f"{elapsed(position.at - span.began)} / {elapsed(span.seconds)}", "$foreground")
-    events = (f"event {integer(position.number)} of {integer(position.events)}", "$ink-muted")
-    most = (f"peak {short_count(peak)} events/s", "$ink-muted")
-    gap = ("  ", "")
-    return [
-        line(state, gap, clock, gap, passed, gap, events, gap, most),
-        line(state, gap, clock, gap, passed, gap, events),
-        line(state, gap, clock, gap, passed),
-        line(state, gap, clock),
-    ]
 
 
 def _remarks(position: Position, markers: Sequence[TimelineMarker], warning: str) -> list[Content]:
@@ -134,18 +121,13 @@ def _remarks(position: Position, markers: Sequence[TimelineMarker], warning: str
         return [line((position.event, "$foreground"))]
     if warning and position.ended:
         return [line((warning, "$warning"))]
-    passed = bisect_right(markers, position.at, key=lambda marker: marker.at)
-    if not passed:
-        return [line((_keys(marks=bool(markers)), "$ink-muted")), Content("")]
-    marker = markers[passed - 1]
-    return [line(_sign(marker), f" {clock_time(marker.at)} {marker.text}")]
-
-
-def _keys(*, marks: bool) -> str:
+    if passed := bisect_right(markers, position.at, key=lambda marker: marker.at):
+        marker = markers[passed - 1]
+        return [line(_sign(marker), f" {clock_time(marker.at)} {marker.text}")]
     steps = f"{key_of('pause')} pause  {key_of('replay.back')} {key_of('replay.forward')} 5 s"
-    if marks:
-        return f"{steps}  {key_of('replay.mark_forward')} next marker"
-    return f"{steps}  {key_of('replay.slower')} {key_of('replay.faster')} speed"
+    speed = f"{key_of('replay.slower')} {key_of('replay.faster')} speed"
+    more = f"{key_of('replay.mark_forward')} next marker" if markers else speed
+    return [line((f"{steps}  {more}", "$ink-muted")), Content("")]
 
 
 def _sign(marker: TimelineMarker) -> tuple[str, str]:

@@ -33,26 +33,21 @@ class ScrubBar(Panel):
         if playback is None:
             self.show(lambda width, _: line(("reading the recording …", "$ink-muted")), "reading")
             return
-        from ktui.tui.replay.bar import Span, status_line, track_line  # start-up time
+        from ktui.tui.replay.bar import Span, density, status_line, track_line  # start-up time
 
         index, position, markers = playback.index, playback.position, playback.markers
         warning = playback.problem or index.warning
         span = Span(index.began, index.ended)
 
         def build(width: int, _: int) -> Content:
-            rates = self._density(index.seconds, span.seconds, width)
+            if self._rates[0] != width:
+                self._rates = (width, density(index.seconds, span.seconds, width))
+            rates = self._rates[1]
             track = track_line(span, position.at, rates, markers)
             status = status_line(span, position, max(rates), markers, warning, width)
             return lines((track, status))
 
         self.show(build, (position, tuple(markers)))
-
-    def _density(self, seconds: dict[int, int], span: float, width: int) -> list[float]:
-        from ktui.tui.replay.bar import density  # start-up time
-
-        if self._rates[0] != width:
-            self._rates = (width, density(seconds, span, width))
-        return self._rates[1]
 
     # The mouse.
 

@@ -7,14 +7,10 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ktui.contract.events import AnyEvent
 from ktui.contract.recording import RecordingError
 from ktui.tui.source import Link, Report, Stage, TelemetrySource
-
-if TYPE_CHECKING:
-    pass
 
 
 class ReplaySource(TelemetrySource):
@@ -36,19 +32,15 @@ class ReplaySource(TelemetrySource):
         from ktui.core.replay.index import Index  # start-up time
         from ktui.tui.replay.playback import Playback
 
-        name = self.path.name
+        name, loop, left = self.path.name, asyncio.get_running_loop(), threading.Event()
         report(f"reading {name}")
-        loop = asyncio.get_running_loop()
         reported = 0
-
-        left = threading.Event()
 
         def report_share(share: float) -> None:
             nonlocal reported
             if left.is_set():  # at its end the program waits for its threads
                 raise RecordingError("the replay was closed")
-            percent = int(share * 100)
-            if percent > reported:
+            if (percent := int(share * 100)) > reported:
                 reported = percent
                 loop.call_soon_threadsafe(report, f"reading {name}: {percent}%")
 

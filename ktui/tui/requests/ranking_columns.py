@@ -46,8 +46,11 @@ def _request(line: RankLine) -> Cell:
         return (many(line.folded, "kind") + " of reads" if line.folded else "all its reads", "$ink-muted")
     if line.group is None:
         return (f"{integer(line.folded)} rarer kinds of requests combined", "$ink-muted")
-    runs = shape_runs(line.group.key.shape)
-    return [*runs, (f"  {line.open.brief()}", "$ink-muted")] if line.open is not None else runs
+    runs, open_ = shape_runs(line.group.key.shape), line.open
+    if open_ is None:
+        return runs
+    watches = f"{integer(open_.count)} open" if open_.count > 1 else f"open {open_.age}"
+    return [*runs, (f"  {watches}, {open_.speed}", "$ink-muted")]
 
 
 def route_runs(line: RankLine) -> list[Run]:
