@@ -18,18 +18,11 @@ from ktui.core.table.columns import Run
 if TYPE_CHECKING:
     from ktui.core.ranking.shape import RequestShape
 
-_SCOPES = {"all": "", "namespace": " -n …", "name": " …"}
+_SCOPES = {"namespace": " -n …", "name": " …"}
 
 
 def shape_runs(shape: RequestShape) -> list[Run]:
     """Return a shape as styled runs: `LIST pods -n … ?nodeName=… rv=0`; `…` replaces values that differ."""
-    resource = short_resource(shape.resource)
-    runs: list[Run] = [
-        (f"{shape.verb.upper()} ", "$ink-muted"),
-        (f"{resource}/{shape.subresource}" if shape.subresource else resource, "$foreground"),
-    ]
-    if scope := _SCOPES.get(shape.scope, ""):
-        runs.append((scope, "$ink-muted"))
     words = [selector_words(selector) for selector in shape.selectors]
     words += [f"{name}=…" for name in shape.unknown if name not in UNSAID]
     words += [f"rv={shape.resource_version}"] if shape.resource_version != "unset" else []
@@ -37,6 +30,14 @@ def shape_runs(shape: RequestShape) -> list[Run]:
     words += [f"limit={shape.limit}"] if shape.limit else []
     words += ["continue=…"] if shape.continued else []
     words += ["sendInitial=true"] if shape.initial_events else []
+    return kind_runs(shape.verb, short_resource(shape.resource), shape.subresource, shape.scope, words)
+
+
+def kind_runs(verb: str, resource: str, subresource: str, scope: str, words: list[str]) -> list[Run]:
+    """Return a kind of requests as styled runs; `words` are its parameters."""
+    below = f"/{subresource}" if subresource else ""
+    runs: list[Run] = [(f"{verb.upper()} ", "$ink-muted"), (f"{resource}{below}", "$foreground")]
+    runs += [(_SCOPES[scope], "$ink-muted")] if scope in _SCOPES else []
     return [*runs, (f" ?{' '.join(words)}", "$ink-muted")] if words else runs
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ktui.audit import phrases
-from ktui.audit.predictions import BY_BYTES, VersionShare, assume_ready
-from ktui.audit.report import UNKNOWN, GroupReport, Latency, Report, SlowReport
+from ktui.audit.predictions import BY_BYTES, assume_ready
+from ktui.audit.report import UNKNOWN, GroupReport, Latency, Report
 from ktui.core.format import long_milliseconds, milliseconds, short_bytes
+from ktui.core.ranking.rank_lines import kind_runs
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.rows import ERROR, Badge, badge_of_route
 from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
@@ -27,19 +28,9 @@ def behaviour_in(report: Report) -> Behaviour:
     return behaviour_of(report.kube_version, report.feature_gates)
 
 
-def every_share(report: Report) -> tuple[VersionShare, ...]:
-    """Return the shares of all versions, oldest first."""
-    return (*report.earlier, *report.versions)
-
-
 def every_route(group: GroupReport) -> dict[str, str]:
     """Return the group's route by version, oldest first."""
     return {**group.earlier_routes, **group.routes}
-
-
-def route_under(group: GroupReport, version: str) -> str:
-    """Return `cache`, `etcd` or `none` (refused)."""
-    return group.routes.get(version) or group.earlier_routes[version]
 
 
 def by_bytes(report: Report) -> bool:
@@ -49,13 +40,8 @@ def by_bytes(report: Report) -> bool:
 
 def busy_ms(group: GroupReport) -> float:
     """Return the apiserver's time for all requests of a group (ms); of WATCHes until the initial events."""
-    took = group.init_latency if group.verb == "watch" else group.latency
-    return took.total if took is not None else 0.0
-
-
-def p95(group: GroupReport) -> float:
     took = told_latency(group)
-    return took.p95 if took is not None else 0.0
+    return took.total if took is not None else 0.0
 
 
 def told_latency(group: GroupReport) -> Latency | None:
@@ -67,11 +53,6 @@ def explanation_of(group: GroupReport, report: Report) -> Explanation:
     """Return the rules' decision on the group's example under the chosen version."""
     request, state = assume_ready(group.example, progress=report.etcd_progress)
     return explain(request, state, behaviour_in(report))
-
-
-def slow_reads_of(group: GroupReport, report: Report) -> list[SlowReport]:
-    """Return etcd's slow requests that this group probably caused."""
-    return [slow for slow in report.etcd if group.rank in slow.ranks]
 
 
 _BUILTIN = frozenset(resource.id for resource in BUILTIN.all())
@@ -106,31 +87,24 @@ def group_lines(report: Report) -> list[GroupLine]:
 def shape_runs(group: GroupReport) -> list[Run]:
     """Return `LIST pods -n … ?nodeName=… rv=0` as styled runs; … replaces what differs."""
     resource = short_resource(group.resource) if group.resource in _BUILTIN else group.resource
-    runs: list[Run] = [(f"{group.verb.upper()} ", "$ink-muted"), (resource, "$foreground")]
-    if group.subresource:
-        runs.append((f"/{group.subresource}", "$foreground"))
-    if group.scope != "all":
-        runs.append((" -n …" if group.scope == "namespace" else " …", "$ink-muted"))
-    if text := parameters(group):
-        runs.append((f" ?{text}", "$ink-muted"))
-    return runs
+    text = parameters(group)
+    return kind_runs(group.verb, resource, group.subresource, group.scope, [text] if text else [])
 
 
 def parameters(group: GroupReport) -> str:
     """Return `nodeName=… rv=0 limit=500`; a GET's unset resourceVersion is left out."""
     if group.resource_version == UNKNOWN:
         return "query not logged"
-    words = [selector_words(selector) for selector in group.selectors]
-    if group.resource_version != "unset":
-        words.append(f"rv={group.resource_version}")
-    elif group.verb != "get" and not group.continued:
-        words.append("rv unset")
-    words += [f"match={group.match}"] if group.match else []
-    words += [f"limit={group.limit}"] if group.limit else []
-    words += [f"continue={group.continued.replace(' ', '-')}"] if group.continued else []
-    if group.initial_events is not None:
-        words.append(f"sendInitial={'true' if group.initial_events else 'false'}")
-    return " ".join(words)
+    unset = "" if group.verb == "get" or group.continued else "rv unset"
+    words = [
+        *map(selector_words, group.selectors),
+        f"rv={group.resource_version}" if group.resource_version != "unset" else unset,
+        f"match={group.match}" if group.match else "",
+        f"limit={group.limit}" if group.limit else "",
+        f"continue={group.continued.replace(' ', '-')}" if group.continued else "",
+        f"sendInitial={str(group.initial_events).lower()}" if group.initial_events is not None else "",
+    ]
+    return " ".join(filter(None, words))
 
 
 _BAR = 8
@@ -141,16 +115,20 @@ def _route_words(line: GroupLine) -> str:
     return f"{audit_badge(route).letter} {'refused' if route == 'none' else route}"
 
 
+def _max(line: GroupLine) -> float:
+    took = told_latency(line.group)
+    return took.max if took is not None else 0.0
+
+
+def _etcd(line: GroupLine) -> float:
+    return line.group.estimated.etcd_bytes if line.group.estimated is not None else 0.0
+
+
 def _ms(line: GroupLine) -> Cell:
     took = told_latency(line.group)
     if took is None:
         return NOTHING
     return (milliseconds(took.p95), "bold $warning" if took.p95 >= 1000 else "$foreground")
-
-
-def _max(line: GroupLine) -> float:
-    took = told_latency(line.group)
-    return took.max if took is not None else 0.0
 
 
 def _seats(line: GroupLine) -> float:
@@ -173,10 +151,6 @@ def _estimated(line: GroupLine) -> Cell:
     return ("~" + short_bytes(processed), style) if processed else ("0", "$ink-muted")
 
 
-def _etcd(line: GroupLine) -> float:
-    return line.group.estimated.etcd_bytes if line.group.estimated is not None else 0.0
-
-
 _ASKED: tuple[Column[GroupLine], ...] = (
     Column("route", "", lambda row: audit_badge(row.group.route).run, _route_words, 1, priority=0,
            about="C cache, E etcd, ! refused, under the version chosen"),
@@ -193,8 +167,8 @@ _ASKED: tuple[Column[GroupLine], ...] = (
     figure("rate", "rate", lambda row: row.group.per_second or 0.0,
            "requests a second over the time of the log", width=8, priority=5,
            cell=lambda row: (phrases.rate(row.group), "$ink-muted")),
-    figure("p95", "p95 ms", lambda row: p95(row.group), "95th percentile of the latency", width=6, priority=3,
-           unit="ms", cell=_ms),
+    figure("p95", "p95 ms", lambda row: took.p95 if (took := told_latency(row.group)) else 0.0,
+           "95th percentile of the latency", width=6, priority=3, unit="ms", cell=_ms),
     figure("max", "max ms", _max, "the longest latency", width=7, priority=10, unit="ms",
            cell=lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted")),
     figure("errors", "err", lambda row: sum(row.group.errors.values()), "answers with status 400 and above",

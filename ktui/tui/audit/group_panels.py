@@ -19,46 +19,37 @@ from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.requests.why import INDENT, badged_lines, headed_steps
 from ktui.tui.widgets.lines import broken, line, lines, longest_that_fits, parts_that_fit, wrapped
 
-_NO_VARIANT = "no cheaper variant of this request is known"
 _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
 
 
 def request_content(group: GroupReport, report: Report, width: int, height: int) -> Content:
     verb = group.verb.upper()
-    texts = broken(f"{verb} {group.example}", max(8, width), 2 if height > 3 else 1)
-    drawn = [line((texts[0][: len(verb)], "$ink-muted"), (texts[0][len(verb) :], "bold $ink-strong"))]
-    drawn += [line((text, "bold $ink-strong")) for text in texts[1:]]
-    drawn.append(_counts(group, width))
-    drawn.append(_costs(group, report, width))
+    first, *more = broken(f"{verb} {group.example}", max(8, width), 2 if height > 3 else 1)
+    drawn = [line((first[: len(verb)], "$ink-muted"), (first[len(verb) :], "bold $ink-strong"))]
+    drawn += [line((text, "bold $ink-strong")) for text in more]
+    rate = f" · {phrases.rate(group)}" if group.per_second is not None else ""
+    client = line((group.client or "(no user agent)", "$foreground"))
+    count = line((f"  {many(group.count, 'request')}", "$foreground"), (rate, "$ink-muted"))
+    user = line((f" as {group.user}" if group.user else "", "$foreground"))
+    drawn += [longest_that_fits([client + user + count, client + count], width), _costs(group, report, width)]
     if busy := busy_ms(group):
         text = f"{long_milliseconds(busy)} of the apiserver's time in all (count × latency)"
         drawn.append(line((text, "$ink-muted")))
     return lines(drawn[:height])
 
 
-def _counts(group: GroupReport, width: int) -> Content:
-    client = group.client or "(no user agent)"
-    whose = [(f" as {group.user}", "$foreground")] if group.user else []
-    rate = [(f" · {phrases.rate(group)}", "$ink-muted")] if group.per_second is not None else []
-    count = [(f"  {many(group.count, 'request')}", "$foreground"), *rate]
-    forms = [line((client, "$foreground"), *whose, *count), line((client, "$foreground"), *count)]
-    return longest_that_fits(forms, width)
-
-
 def _costs(group: GroupReport, report: Report, width: int) -> Content:
     estimated = group.estimated
     if estimated is None:
-        why = "object counts and sizes unknown: --sizes FILE or --attach URL" if not report.sizes_from else (
-            f"{report.sizes_from} holds no {group.resource}"
-        )  # fmt: skip
+        why = "object counts and sizes unknown: --sizes FILE or --attach URL"
+        why = f"{report.sizes_from} holds no {group.resource}" if report.sizes_from else why
         return line((f"cost not estimated ({why})", "$ink-muted"))
-    read = (
-        f"~{long_bytes(estimated.etcd_bytes)} read from etcd (~{long_bytes(estimated.etcd_bytes_each)} each)"
-    )
-    touched = (
-        f"~{long_bytes(estimated.touched_bytes)} scanned (~{long_bytes(estimated.touched_bytes_each)} each)"
-    )
-    parts = [*([read] if estimated.etcd_bytes else []), touched, "estimated from counts and sizes"]
+    costs = [
+        (estimated.etcd_bytes, estimated.etcd_bytes_each, "read from etcd"),
+        (estimated.touched_bytes, estimated.touched_bytes_each, "scanned"),
+    ]
+    parts = [f"~{long_bytes(size)} {what} (~{long_bytes(each)} each)" for size, each, what in costs]
+    parts = [*parts[0 if estimated.etcd_bytes else 1 :], "estimated from counts and sizes"]
     return parts_that_fit(parts, width, "$foreground")
 
 
@@ -78,9 +69,8 @@ def route_content(
 
 def _verdict(group: GroupReport, width: int, most: int) -> list[Content]:
     """Return `E etcd: because …`, wrapped into at most `most` lines."""
-    return badged_lines(
-        audit_badge(group.route), _WORDS.get(group.route, group.route), group.reason, width, most
-    )
+    word = _WORDS.get(group.route, group.route)
+    return badged_lines(audit_badge(group.route), word, group.reason, width, most)
 
 
 def _seats(group: GroupReport, explained: Explanation, width: int) -> Content:
@@ -109,11 +99,9 @@ def strip_lines(group: GroupReport, chosen: str, width: int) -> list[Content]:
     names: list[tuple[str, str]] = [("  1.", "$ink-faint")]
     badges: list[tuple[str, str]] = [("    ", "")]
     for version, route in routes:
-        badge, here_style = (
-            audit_badge(route),
-            "bold $ink-strong underline" if version == chosen else "$ink-muted",
-        )
-        names += [(version.partition(".")[2].rjust(2), here_style), (" ", "")]
+        badge = audit_badge(route)
+        style = "bold $ink-strong underline" if version == chosen else "$ink-muted"
+        names += [(version.partition(".")[2].rjust(2), style), (" ", "")]
         badges += [(f" {badge.letter}", badge.style), (" ", "")]
     return [line(*names), line(*badges)]
 
@@ -122,14 +110,11 @@ def latency_content(group: GroupReport, width: int, height: int) -> Content:
     """Return the group's latency: a bar for each power of two with the percentiles in it; then its errors."""
     took = told_latency(group)
     errors = _errors(group)
+    watch = group.verb == "watch"
     if took is None:
-        why = (
-            "the log has no time until the initial events"
-            if group.verb == "watch"
-            else "no request was finished"
-        )
+        why = "the log has no time until the initial events" if watch else "no request was finished"
         return lines([line((why, "$ink-muted")), *errors][:height])
-    head = [] if group.verb != "watch" else [line(("until the initial events were sent", "$ink-muted"))]
+    head = [line(("until the initial events were sent", "$ink-muted"))] if watch else []
     total = line(
         ("p50 ", "$ink-muted"), long_milliseconds(took.p50), ("  p95 ", "$ink-muted"),
         (long_milliseconds(took.p95), "bold $ink-strong"), ("  p99 ", "$ink-muted"),
@@ -155,15 +140,12 @@ def _histogram(took: Latency, width: int, height: int) -> list[Content]:
     for bound, count in buckets:
         marks = [name for name in ("p50", "p95", "p99") if below <= getattr(took, name) < bound]
         filled = bar(share_of(count, max(counts)), track) if count else ""
-        drawn.append(
-            line(
-                (f"< {long_milliseconds(bound)}".rjust(10) + " ", "$ink-muted"),
-                (filled, "$rv-tick"),
-                (TRACK * (track - len(filled)), "$line"),
-                (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
-                ("  " + " ".join(marks), "$accent"),
-            )
-        )
+        drawn.append(line(
+            (f"< {long_milliseconds(bound)}".rjust(10) + " ", "$ink-muted"),
+            (filled, "$rv-tick"), (TRACK * (track - len(filled)), "$line"),
+            (f" {integer(count).rjust(number)}", "$foreground" if count else "$ink-faint"),
+            ("  " + " ".join(marks), "$accent"),
+        ))  # fmt: skip
         below = bound
     return drawn
 
@@ -173,10 +155,8 @@ def _errors(group: GroupReport) -> list[Content]:
         return [line(("no errors", "$ink-muted"))]
     runs: list[tuple[str, str]] = [("errors  ", "$ink-muted")]
     for code, count in sorted(group.errors.items(), key=lambda item: -item[1]):
-        runs += [
-            (code, "bold $route-error"),
-            (f" ×{integer(count)} ({percent(count / group.count)})  ", "$foreground"),
-        ]
+        often = f" ×{integer(count)} ({percent(count / group.count)})  "
+        runs += [(code, "bold $route-error"), (often, "$foreground")]
     return [line(*runs)]
 
 
@@ -193,11 +173,10 @@ def instead_content(group: GroupReport, width: int, height: int) -> Content:
             for at, text in enumerate(path)
         ]
         drawn += wrapped(cheaper.why, width, "$ink-muted", indent="  ")
-    if not drawn:
-        elsewhere = group.route == ELSEWHERE
-        none = "another server's rules are not known" if elsewhere else _NO_VARIANT
-        drawn = [line((none, "$ink-muted"))]
-    return lines(drawn[:height])
+    none = "no cheaper variant of this request is known"
+    if group.route == ELSEWHERE:
+        none = "another server's rules are not known"
+    return lines((drawn or [line((none, "$ink-muted"))])[:height])
 
 
 def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: int) -> Content:
@@ -206,29 +185,24 @@ def slow_content(slow: Sequence[SlowReport], known: bool, width: int, height: in
         return line((why, "$ink-muted"))
     drawn: list[Content] = []
     for read in slow:
-        drawn += slow_lines(read, width)
+        most = [many(read.max_keys, "key")] if read.max_keys is not None else []
+        most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
+        took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
+        parts = [took, phrases.source(read), *([f"at most {', '.join(most)}"] if most else [])]
+        count = (f"×{integer(read.count)} ", "bold $route-etcd")
+        drawn.append(line(count, (phrases.slow_range(read), "$foreground")))
+        drawn.append(parts_that_fit(parts, width, indent=" " * INDENT))
     return lines(drawn[:height])
 
 
-def slow_lines(read: SlowReport, width: int) -> list[Content]:
-    """Return one kind of slow request of etcd, in two lines."""
-    most = [many(read.max_keys, "key")] if read.max_keys is not None else []
-    most += [long_bytes(read.max_bytes)] if read.max_bytes is not None else []
-    took = f"p95 {long_milliseconds(read.took.p95)}, max {long_milliseconds(read.took.max)}"
-    parts = [took, phrases.source(read), *([f"at most {', '.join(most)}"] if most else [])]
-    head = line((f"×{integer(read.count)} ", "bold $route-etcd"), (phrases.slow_range(read), "$foreground"))
-    return [head, parts_that_fit(parts, width, indent=" " * INDENT)]
-
-
-def about_content(line_: GroupReport | None, report: Report, width: int, height: int) -> Content:
+def about_content(group: GroupReport | None, report: Report, width: int, height: int) -> Content:
     """Return the selected group's route and first cheaper variant, in few lines."""
-    if line_ is None:
+    if group is None:
         return line(("no group", "$ink-muted"))
-    drawn = _verdict(line_, width, 2 if height > 3 else 1)
-    if height > 4 and line_.route != ELSEWHERE:
-        drawn += strip_lines(line_, report.kube_version, width)
-    for cheaper in line_.cheaper[:1]:
-        path = line("  ", ("instead  ", "bold $success"), (unquote(cheaper.path), "$foreground"))
-        drawn.append(path)
+    drawn = _verdict(group, width, 2 if height > 3 else 1)
+    if height > 4 and group.route != ELSEWHERE:
+        drawn += strip_lines(group, report.kube_version, width)
+    for cheaper in group.cheaper[:1]:
+        drawn.append(line("  ", ("instead  ", "bold $success"), (unquote(cheaper.path), "$foreground")))
         drawn.append(line("           ", (cheaper.why, "$ink-muted")))
     return lines(drawn[:height])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,7 +21,7 @@ from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.kube.routing.predict import predict
 from ktui.kube.version_comparison import VersionResult, compare_versions
 from ktui.kube.versions import Behaviour
-from ktui.tui.audit.group_columns import audit_badge, every_share, route_under, shape_runs
+from ktui.tui.audit.group_columns import audit_badge, shape_runs
 from ktui.tui.charts.bars import by_route, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
@@ -32,8 +33,7 @@ MOST_ASKED = 300
 _ASKED = 20  # groups for which the gates that change their route are determined
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """A group whose route differs between two versions."""
 
     group: GroupReport
@@ -76,31 +76,26 @@ def bytes_of(share: VersionShare) -> float | None:
 
 def version_lines(report: Report) -> list[VersionLine]:
     """Return a line per version, oldest first; [] without LISTs."""
-    shares = every_share(report)
     if not report.requests.list:
         return []
+    shares = (*report.earlier, *report.versions)
     most = max(bytes_of(share) or 0.0 for share in shares)
     drawn: list[VersionLine] = []
-    before: VersionShare | None = None
-    for share in shares:
-        flows = _flows(moved_between(report, before.version, share.version)) if before is not None else ()
-        drawn.append(VersionLine(share, before, share.version == report.kube_version, most, flows))
-        before = share
+    for before, share in zip((None, *shares), shares, strict=False):
+        flows: Counter[tuple[str, str]] = Counter()
+        for group, was, now in moved_between(report, before.version, share.version) if before else ():
+            flows[was, now] += group.count
+        moves = tuple((was, now, count) for (was, now), count in flows.most_common())
+        drawn.append(VersionLine(share, before, share.version == report.kube_version, most, moves))
     return drawn
-
-
-def _flows(moved: Iterable[Moved]) -> tuple[tuple[str, str, int], ...]:
-    counts: Counter[tuple[str, str]] = Counter()
-    for each in moved:
-        counts[each.before, each.after] += each.group.count
-    return tuple((before, after, count) for (before, after), count in counts.most_common())
 
 
 def moved_between(report: Report, before: str, after: str) -> list[Moved]:
     """Return the groups of LISTs whose routes differ between two versions, by rank."""
     found = []
     for group in report.groups:
-        if group.verb == "list" and (was := route_under(group, before)) != (now := route_under(group, after)):
+        was, now = (group.routes.get(each) or group.earlier_routes[each] for each in (before, after))
+        if group.verb == "list" and was != now:
             found.append(Moved(group, was, now))
     return found
 
@@ -112,7 +107,7 @@ def compared_with(line: VersionLine, report: Report) -> VersionShare | None:
 
 def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) -> list[str]:
     """Return the feature gates that change the routes of these groups, those of most requests first."""
-    first, last = sorted((_minor(before), _minor(after)))
+    first, last = sorted(int(version.split(".")[1]) for version in (before, after))
     seen: Counter[str] = Counter()
     gates = tuple(report.feature_gates.items())
     for each in moved[:_ASKED]:
@@ -125,10 +120,10 @@ def gates_of(moved: Sequence[Moved], before: str, after: str, report: Report) ->
 
 def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
     """Return (LISTs from etcd, all LISTs) under any rules; with gates, of the most expensive groups."""
-    known = {share.version: share for share in every_share(report)}
-    share = known.get(behaviour.version)
-    if share is not None and not report.feature_gates and not behaviour.changed_gates:
-        return share.etcd, share.cache + share.etcd + share.refused
+    if not report.feature_gates and not behaviour.changed_gates:
+        for share in (*report.earlier, *report.versions):
+            if share.version == behaviour.version:
+                return share.etcd, share.cache + share.etcd + share.refused
     etcd = total = 0
     for group in report.groups[:MOST_ASKED]:
         if group.verb == "list":
@@ -137,10 +132,6 @@ def share_under(report: Report, behaviour: Behaviour) -> tuple[int, int]:
             total += group.count
             etcd += group.count * (plan.error is None and plan.source.route == "etcd")
     return etcd, total
-
-
-def _minor(version: str) -> int:
-    return int(version.split(".")[1])
 
 
 @lru_cache(maxsize=512)
@@ -185,10 +176,8 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
             figure("bytes", "~etcd B", lambda row: row.share.etcd_bytes or 0.0,
                    "estimated bytes read from etcd", width=7, priority=2, unit="B", cell=_etcd_bytes),
         ]  # fmt: skip
-    moves = Column(
-        "moves", "moves", _moves, width=13, flex=1, priority=3, about="changes since the version before"
-    )
-    return (*columns, moves)
+    about = "changes since the version before"
+    return (*columns, Column("moves", "moves", _moves, width=13, flex=1, priority=3, about=about))
 
 
 def _version(line: VersionLine) -> Cell:
@@ -207,11 +196,10 @@ def _moves(line: VersionLine) -> Cell:
 
 
 def _etcd_bytes(line: VersionLine) -> Cell:
-    if line.share.etcd_bytes is None:
+    size = line.share.etcd_bytes
+    if size is None:
         return NOTHING
-    if not line.share.etcd_bytes:
-        return ("0", "$ink-muted")
-    return ("~" + short_bytes(line.share.etcd_bytes), "$foreground")
+    return ("~" + short_bytes(size), "$foreground") if size else ("0", "$ink-muted")
 
 
 def _bytes_bar(line: VersionLine, room: int) -> Cell:
@@ -219,11 +207,6 @@ def _bytes_bar(line: VersionLine, room: int) -> Cell:
         return ""
     cells = max(2, round(room * line.bytes / line.most_bytes))
     return stacked(by_route(line.share.etcd_bytes or 0.0, line.share.cache_bytes or 0.0), cells)
-
-
-def changes_title(row: VersionLine | None, report: Report) -> str:
-    than = compared_with(row, report) if row is not None else None
-    return f"what changes from {than.version} to {row.version}" if row and than else "what changes"
 
 
 def changes_content(row: VersionLine | None, report: Report, width: int, height: int) -> Content:
@@ -237,24 +220,18 @@ def changes_content(row: VersionLine | None, report: Report, width: int, height:
     if not moved:
         text = f"nothing: every LIST is served as in {than.version}{_bytes_words(row, than)}"
         return line((text, "$ink-muted"))
-    drawn = wrapped(_summary(row, than, moved), width, "bold $ink-strong")
+    requests = sum(each.group.count for each in moved)
+    share = f"{percent(requests / row.requests)} of your LISTs ({integer(requests)})"
+    text = f"{share} are served from another source{_bytes_words(row, than)}"
+    drawn = wrapped(text, width, "bold $ink-strong")
     if gates := gates_of(moved, than.version, row.version, report):
-        text = ", ".join(gates)
-        drawn.append(line(("because of ", "$ink-muted"), (text, "$foreground")))
+        drawn.append(line(("because of ", "$ink-muted"), (", ".join(gates), "$foreground")))
     room = height - len(drawn)
     shown = moved if len(moved) <= room else moved[: max(0, room - 1)]
     drawn += [_moved(each, width) for each in shown]
     if len(shown) < len(moved):
         drawn.append(line((f"  … {integer(len(moved) - len(shown))} more groups", "$ink-muted")))
     return lines(drawn[:height])
-
-
-def _summary(row: VersionLine, than: VersionShare, moved: Sequence[Moved]) -> str:
-    requests = sum(each.group.count for each in moved)
-    share = percent(requests / row.requests)
-    return (
-        f"{share} of your LISTs ({integer(requests)}) are served from another source{_bytes_words(row, than)}"
-    )
 
 
 def _bytes_words(row: VersionLine, than: VersionShare) -> str:
@@ -318,5 +295,7 @@ class VersionsView(Vertical):
         report, row = self.report, self.table.row
         if report is None:
             return
-        entitle(self._changes, line(changes_title(row, report)))
+        than = compared_with(row, report) if row is not None else None
+        versions = f" from {than.version} to {row.version}" if row and than else ""
+        entitle(self._changes, line(f"what changes{versions}"))
         self._changes.show(partial(changes_content, row, report), (id(report), id(row)))

@@ -21,7 +21,6 @@ from ktui.tui.audit.group_columns import (
     explanation_of,
     group_lines,
     groups,
-    slow_reads_of,
 )
 from ktui.tui.audit.group_panels import (
     about_content,
@@ -148,7 +147,8 @@ class GroupView(Container):
         self.turn(0)
 
     def show(self, group: GroupReport, report: Report) -> None:
-        explained, slow = explanation_of(group, report), slow_reads_of(group, report)
+        explained = explanation_of(group, report)
+        slow = [each for each in report.etcd if group.rank in each.ranks]  # that it probably caused
         entitle(self.query_one("#request"), line(f"group #{group.rank} of {integer(len(report.groups))}"))
         entitle(self.query_one("#route"), line(f"route under {report.kube_version}"))
         builds: dict[str, Callable[[int, int], Content]] = {
