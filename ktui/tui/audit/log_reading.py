@@ -110,7 +110,15 @@ class LiveReading(Reading):
         """Read until `stop`. Raises OSError for a file that cannot be opened."""
         self._began = self._clock()
         failed: list[OSError] = []
-        threads = [threading.Thread(target=self._follow, args=(name, failed)) for name in self._names]
+
+        def follow_one(name: str) -> None:
+            try:
+                follow(name, self._live_tally)
+            except OSError as error:
+                failed.append(error)
+                self._live_tally.ended.set()
+
+        threads = [threading.Thread(target=follow_one, args=(name,)) for name in self._names]
         for thread in threads:
             thread.start()
         self._live_tally.ended.wait()
@@ -118,13 +126,6 @@ class LiveReading(Reading):
             thread.join()
         if failed:
             raise failed[0]
-
-    def _follow(self, name: str, failed: list[OSError]) -> None:
-        try:
-            follow(name, self._live_tally)
-        except OSError as error:
-            failed.append(error)
-            self._live_tally.ended.set()
 
     @property
     def ready(self) -> bool:
@@ -177,10 +178,6 @@ class Ranker:
             self.ranking = True
             self.rank(self.wish)
 
-    def stop(self) -> None:
-        """Stop reading, and rank what was read."""
-        self.reading.stop()
-
     def _in_a_thread(self, work: Callable[[], None]) -> None:
         self._screen.run_worker(work, thread=True, group="audit")
 
@@ -199,8 +196,9 @@ class Ranker:
         call = self._screen.app.call_from_thread
         try:
             report = self.reading.report(wish)
-        except BehaviourError as error:
-            call(self._refuse, str(error))
+        except BehaviourError as error:  # these rules are invalid: the last report stays
+            self.ranking = False
+            call(self._screen.notify, str(error), severity="error")
         else:
             call(self._take, wish, report)
 
@@ -211,8 +209,3 @@ class Ranker:
     def _take(self, wish: Wish, report: Report) -> None:
         self.wish, self.report, self.ranking = wish, report, False
         self._ranked(report)
-
-    def _refuse(self, problem: str) -> None:
-        """Keep the last report, as these rules are invalid."""
-        self.ranking = False
-        self._screen.notify(problem, severity="error")

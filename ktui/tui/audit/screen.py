@@ -49,8 +49,6 @@ from ktui.tui.widgets.header import HeaderBar, clickable
 from ktui.tui.widgets.lines import between, line
 from ktui.tui.widgets.panel import Panel
 
-_DOT = (" · ", "$ink-faint")
-
 
 def header_line(
     names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
@@ -61,15 +59,14 @@ def header_line(
     """
     first = names[0].rpartition("/")[2] if names else "groups"
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    files = line((f"{first}{more}", "$accent" if view else "bold $ink-strong"))
+    files, step, dot = f"{first}{more}", (" › ", "$ink-faint"), (" · ", "$ink-faint")
+    left = line(("ktui", "bold $accent"), step, ("Audit", "$foreground"))
     if view:
-        step = line((" › ", "$ink-faint"), (view, "bold $ink-strong"))
-        files = clickable(files, "screen.leave") + step
-    named = [line(_DOT), files] if names or view else []
-    rules = line(_DOT, ("rules of kube ", "$ink-muted"), (version or "…", "$foreground"))
-    left = Content.assemble(
-        line(("ktui", "bold $accent"), (" › ", "$ink-faint"), ("Audit", "$foreground")), *named, rules
-    )
+        back = clickable(line((files, "$accent")), "screen.leave")
+        left = left + line(dot) + back + line(step, (view, "bold $ink-strong"))
+    elif names:
+        left = left + line(dot, (files, "bold $ink-strong"))
+    left = left + line(dot, ("rules of kube ", "$ink-muted"), (version or "…", "$foreground"))
     text = "" if report is None else f"{many(report.lines.total, 'line')} read"
     return between(left, line((text, "$ink-muted")), width)
 
@@ -104,24 +101,19 @@ class AuditScreen(ModeScreen, mode="audit"):
         super().on_mount()
 
     def on_unmount(self) -> None:
-        self.ranker.stop()
+        self.ranker.reading.stop()
 
     # Views.
-
-    @property
-    def of_report(self) -> bool:
-        """True while a view of a report is shown."""
-        return self.shown in WITH
 
     @property
     def below_the_groups(self) -> bool:
         return self.shown in WITH[1:]
 
     def active_table(self) -> VTable[Any] | None:
-        views: dict[str, GroupsView | VersionsView | SlowView] = {
-            "groups": self.groups, "versions": self.versions, "slow": self.slow,
+        tables: dict[str, VTable[Any]] = {
+            "groups": self.groups.table, "versions": self.versions.table, "slow": self.slow.table,
         }  # fmt: skip
-        return views[self.shown].table if self.shown in views else None
+        return tables.get(self.shown)
 
     def _show_view(self, name: str) -> None:
         self.shown = name
@@ -146,7 +138,7 @@ class AuditScreen(ModeScreen, mode="audit"):
             self.groups.show(report, partly=reading.stopped)
             self.versions.show(report)
             self.slow.show(report)
-            self._show_view(self.shown if self.of_report else WITH[0])
+            self._show_view(self.shown if self.shown in WITH else WITH[0])
         elif not reading.live or reading.stopped:  # else no line about a request has come yet
             self._fail("no file here is a log that ktui can read", unknown_text(report))
 
@@ -165,7 +157,7 @@ class AuditScreen(ModeScreen, mode="audit"):
 
     def visit(self, reference: Reference | None) -> None:
         """Show a view; None is the groups."""
-        if self.of_report:
+        if self.shown in WITH:
             self._show_view(reference.name if isinstance(reference, Part) else "groups")
 
     def references(self) -> Sequence[Reference]:
@@ -188,14 +180,13 @@ class AuditScreen(ModeScreen, mode="audit"):
     # Keys.
 
     def action_choose_rules(self) -> None:
-        report = self.ranker.report
-        if report is not None:
-            self.app.push_screen(AuditRules(behaviour_in(report), report), self._follow_rules)
+        def follow(chosen: Behaviour | None) -> None:
+            if chosen is not None:
+                wish = self.ranker.wish
+                self.ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))
 
-    def _follow_rules(self, chosen: Behaviour | None) -> None:
-        if chosen is not None:
-            wish = self.ranker.wish
-            self.ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))
+        if (report := self.ranker.report) is not None:
+            self.app.push_screen(AuditRules(behaviour_in(report), report), follow)
 
     def choose_version(self, version: str) -> None:
         """Rank by the rules of another version, with those of the set gates that it has."""
@@ -211,7 +202,8 @@ class AuditScreen(ModeScreen, mode="audit"):
                 self.choose_version(KNOWN_VERSIONS[place])
 
     def action_stop(self) -> None:
-        self.ranker.stop()
+        """Stop reading, and rank what was read."""
+        self.ranker.reading.stop()
 
     def action_show_input(self) -> None:
         if self.ranker.report is not None:
@@ -223,10 +215,9 @@ class AuditScreen(ModeScreen, mode="audit"):
         wanted = {
             "stop": self.shown == "reading" and not self.ranker.ranking,
             "show_input": self.ranker.report is not None,
-            **dict.fromkeys(("view", "choose_rules", "step_version"), self.of_report),
+            **dict.fromkeys(("view", "choose_rules", "step_version"), self.shown in WITH),
             "leave": self.over or self.below_the_groups,
-            "step": self.shown == "group",
-            "panel": self.shown == "group",
+            **dict.fromkeys(("step", "panel"), self.shown == "group"),
         }
         return wanted[action] if action in wanted else super().check_action(action, parameters)
 
@@ -280,8 +271,7 @@ class AuditScreen(ModeScreen, mode="audit"):
 
     def paint_tables(self, state: State) -> None:
         if self.shown == "reading":
-            progress, making = self.ranker.reading.progress(), self.ranker.ranking
-            self.reading.show(partial(reading_content, progress, making))
+            self.reading.show(partial(reading_content, self.ranker.reading.progress(), self.ranker.ranking))
 
 
 def open_audit(app: Dashboard, text: str) -> str:

@@ -30,7 +30,7 @@ from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit
+from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrapped
 from ktui.tui.widgets.panel import Panel
 
 
@@ -90,17 +90,15 @@ class SlowView(Vertical):
 
 def probably_content(row: SlowReport | None, width: int, height: int) -> Content:
     """Return the probable causes, the likeliest first."""
-    if row is None:
-        return line(
-            ("etcd logs requests that take longer than 100 ms; give its log with the others", "$ink-muted")
-        )
-    if not row.probably:
-        return line(("no request in the logs explains it", "$ink-muted"))
+    if row is None or not row.probably:
+        none = "no request in the logs explains it"
+        hint = "etcd logs requests that take longer than 100 ms; give its log with the others"
+        return line((hint if row is None else none, "$ink-muted"))
     drawn: list[Content] = []
     for place, text in enumerate(row.probably, 1):
         texts = textwrap.wrap(safe(text), max(10, width - 3), break_on_hyphens=False)
         drawn += [
-            line((f"{place} " if at == 0 else "  ", "$accent"), (part, "$foreground"))
+            line(("  " if at else f"{place} ", "$accent"), (part, "$foreground"))
             for at, part in enumerate(texts)
         ]
     return lines(drawn[:height])
@@ -113,18 +111,14 @@ _WIDEST = 76
 
 def summary_content(report: Report, partly: bool, width: int, height: int) -> Content:
     """Return the sentence first; what does not fit is in the dialog that `i` opens."""
-    texts = textwrap.wrap(safe(report.summary), width) or [""]
-    drawn = [line((text, "bold $ink-strong")) for text in texts[:2]]
-    warned = _warnings(report, partly)
-    drawn += [line((safe(text), "$foreground")) for text in report.live]
-    drawn += _shares(report, width)
-    drawn.append(_counted(report, width))
+    drawn = wrapped(report.summary, width, "bold $ink-strong")[:2]
+    drawn += [line((text, "$foreground")) for text in report.live]
+    drawn += [*_shares(report, width), _counted(report, width)]
     if report.traced is not None:
         drawn.append(line((phrases.traced(report.traced), "$ink-muted")))
     if report.observed is not None and report.observed.agree + report.observed.differ:
         drawn.append(line((phrases.observed(report.observed), "$ink-muted")))
-    room = max(0, height - len(drawn))
-    return lines([*drawn, *warned[:room]][:height])
+    return lines([*drawn, *_warnings(report, partly)][:height])
 
 
 def _shares(report: Report, width: int) -> list[Content]:
@@ -133,16 +127,14 @@ def _shares(report: Report, width: int) -> list[Content]:
     if not total:
         return []
     drawn = [_share("LISTs", now.etcd / total, by_route(now.etcd, now.cache, now.refused), width)]
-    if now.etcd_bytes is not None and now.cache_bytes is not None:
-        all_bytes = now.etcd_bytes + now.cache_bytes
-        if all_bytes:
-            parts = by_route(now.etcd_bytes, now.cache_bytes)
-            drawn.append(_share("their bytes", now.etcd_bytes / all_bytes, parts, width, all_bytes))
+    etcd, cache = now.etcd_bytes, now.cache_bytes
+    if etcd is not None and cache is not None and etcd + cache:
+        of = f" of ~{long_bytes(etcd + cache)} (estimate)"
+        drawn.append(_share("their bytes", etcd / (etcd + cache), by_route(etcd, cache), width, of))
     return drawn
 
 
-def _share(label: str, etcd: float, parts: Sequence[Part], width: int, size: float | None = None) -> Content:
-    of = "" if size is None else f" of ~{long_bytes(size)} (estimate)"
+def _share(label: str, etcd: float, parts: Sequence[Part], width: int, of: str = "") -> Content:
     text = f" {percent(etcd)}{of} from etcd"
     track = max(8, min(width, _WIDEST + _TELLING) - _LABEL - _TELLING - 2)
     return line((label.ljust(_LABEL + 1), "$ink-muted"), *stacked(parts, track), (text, "$foreground"))
@@ -179,15 +171,20 @@ def _warnings(report: Report, partly: bool) -> list[Content]:
 
 def reading_content(progress: Progress, making: bool, width: int, height: int) -> Content:
     """Return the progress of reading, in the middle of the screen."""
-    room = min(width, _WIDEST)
+    room, share = min(width, _WIDEST), share_of(progress.taken, progress.total)
+    title = line(("reading ", "bold $ink-strong"), (progress.name or "…", "$foreground"))
+    if making:
+        title, share = line(("ranking the requests", "bold $ink-strong")), 1.0
+    of = f" of {long_bytes(progress.total)}" if progress.total else ""
+    parts = [percent(min(1.0, progress.taken / progress.total))] if progress.total else []
+    parts += [f"{long_bytes(progress.taken)}{of}", f"{long_bytes(progress.per_second)}/s"]
+    parts += [f"{duration(progress.left)} left"] if progress.left is not None and not making else []
+    done = bar(share, room)
     drawn = [
-        line(("ranking the requests", "bold $ink-strong"))
-        if making
-        else line(("reading ", "bold $ink-strong"), (progress.name or "…", "$foreground"))
-        .truncate(room, ellipsis=True),
+        title.truncate(room, ellipsis=True),
         line(""),
-        _track(progress, making, room),
-        _speed(progress, making),
+        line((done, "$primary"), (TRACK * (room - len(done)), "$ink-faint")),
+        line((" · ".join(parts), "$ink-muted")),
         line(""),
         line(
             (integer(progress.lines), "$foreground"), (" lines   ", "$ink-muted"),
@@ -200,22 +197,6 @@ def reading_content(progress: Progress, making: bool, width: int, height: int) -
              (key_of("quit"), "bold $accent"), (" leaves", "$ink-muted")).truncate(room, ellipsis=True),
     ]  # fmt: skip
     return middle(drawn, room, width, height)
-
-
-def _track(progress: Progress, making: bool, width: int) -> Content:
-    share = 1.0 if making else share_of(progress.taken, progress.total)
-    done = bar(share, width)
-    return line((done, "$primary"), (TRACK * (width - len(done)), "$ink-faint"))
-
-
-def _speed(progress: Progress, making: bool) -> Content:
-    of = f" of {long_bytes(progress.total)}" if progress.total else ""
-    parts = [f"{long_bytes(progress.taken)}{of}", f"{long_bytes(progress.per_second)}/s"]
-    if progress.total:
-        parts.insert(0, percent(min(1.0, progress.taken / progress.total)))
-    if progress.left is not None and not making:
-        parts.append(f"{duration(progress.left)} left")
-    return line((" · ".join(parts), "$ink-muted"))
 
 
 def problem_content(title: str, problem: str, width: int, height: int) -> Content:
@@ -238,44 +219,34 @@ _READABLE = 68  # cells of a line of text that a small terminal can show
 
 def read_text(report: Report) -> str:
     """Return what was read and what was assumed, as a text."""
-    lines = report.lines
-    parts = [
-        "files",
-        *(f"  {file.name}: {many(file.lines, 'line')}" + _problem(file.problem) for file in report.files),
-    ]
+    lines, parts = report.lines, ["files"]
+    for file in report.files:
+        problem = f" — {file.problem}" if file.problem else ""
+        parts.append(f"  {file.name}: {many(file.lines, 'line')}{problem}")
     parts += [f"  {count:>12,}  records inside: {carrier}" for carrier, count in report.carriers.items()]
+    counts = {
+        "of an audit log": lines.audit,
+        "httplog lines of a kube-apiserver": lines.httplog,
+        "traces of a kube-apiserver": lines.traces,
+        **({"of these also in the audit log: counted there": lines.doubles} if lines.doubles else {}),
+        **({"duplicates: counted once": lines.duplicates} if lines.duplicates else {}),
+        "slow requests in etcd's log": lines.etcd,
+        "skipped: understood, but not counted": lines.skipped,
+        "malformed": lines.malformed,
+    }
     parts += ["", f"lines  {integer(lines.total)}"]
-    parts += [
-        f"  {count:>12,}  {what}"
-        for count, what in (
-            (lines.audit, "of an audit log"),
-            (lines.httplog, "httplog lines of a kube-apiserver"),
-            (lines.traces, "traces of a kube-apiserver"),
-            *([(lines.doubles, "of these also in the audit log: counted there")] if lines.doubles else []),
-            *([(lines.duplicates, "duplicates: counted once")] if lines.duplicates else []),
-            (lines.etcd, "slow requests in etcd's log"),
-            (lines.skipped, "skipped: understood, but not counted"),
-            (lines.malformed, "malformed"),
-        )
-    ]
+    parts += [f"  {count:>12,}  {what}" for what, count in counts.items()]
     if report.span is not None:
         parts += ["", f"span  {report.span.first}", f"   to {report.span.last}"]
     parts += ["", f"ranked by {report.ranked_by}"]
     parts += [f"sizes from {report.sizes_from}"] if report.sizes_from else []
-    parts += ["", "notes", *(text for note in report.notes for text in _wrapped(note))]
-    if report.malformed:
-        parts += ["", "first malformed lines"]
-        for bad in report.malformed:
-            parts += [f"  {bad.file}:{bad.line}: {bad.why}", f"    {bad.text}"]
+    parts += ["", "notes"]
+    for note in report.notes:
+        parts += textwrap.wrap(note, _READABLE, initial_indent="  · ", subsequent_indent="    ")
+    parts += ["", "first malformed lines"] if report.malformed else []
+    for bad in report.malformed:
+        parts += [f"  {bad.file}:{bad.line}: {bad.why}", f"    {bad.text}"]
     return "\n".join(parts)
-
-
-def _wrapped(note: str) -> list[str]:
-    return textwrap.wrap(note, _READABLE, initial_indent="  · ", subsequent_indent="    ")
-
-
-def _problem(problem: str) -> str:
-    return f" — {problem}" if problem else ""
 
 
 def nothing_recognised(report: Report) -> bool:
@@ -285,15 +256,12 @@ def nothing_recognised(report: Report) -> bool:
 
 def unknown_text(report: Report) -> str:
     """Return why there is nothing to show, with examples, and which formats can be read."""
-    rendered = [
-        f"{integer(report.lines.total)} lines were read, {integer(report.lines.malformed)} of them malformed."
-    ]
+    total, malformed = integer(report.lines.total), integer(report.lines.malformed)
+    rendered = [f"{total} lines were read, {malformed} of them malformed."]
     rendered += [f"{bad.file}:{bad.line}: {bad.why}: {bad.text}" for bad in report.malformed[:3]]
     rendered += [f"{file.name}: {file.problem}" for file in report.files if file.problem]
-    rendered += [
-        "",
-        "What can be read: kube-apiserver's audit log, also as EKS, AKS, GKE and log shippers hand it out, "
-        "its ",
-    ]
-    rendered[-1] += "httplog lines (-v=3 and up), and etcd's JSON lines of slow requests; compressed or not."
+    rendered.append(
+        "\nWhat can be read: kube-apiserver's audit log, also as EKS, AKS, GKE and log shippers hand it out, "
+        "its httplog lines (-v=3 and up), and etcd's JSON lines of slow requests; compressed or not."
+    )
     return "\n".join(rendered)

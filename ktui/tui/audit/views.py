@@ -59,12 +59,10 @@ def effect_content(report: Report, behaviour: Behaviour) -> Content:
     now = report.versions[0]
     before = now.etcd / max(1, now.etcd + now.cache + now.refused)
     few = behaviour.changed_gates and len(report.groups) > MOST_ASKED
-    of = f" of the LISTs of the {MOST_ASKED} most expensive groups" if few else " of your LISTs"
-    return line(
-        (percent(etcd / total), "bold $route-etcd"),
-        (f"{of} from etcd", "$foreground"),
-        (f" · now, under {report.kube_version}: {percent(before)}", "$ink-muted"),
-    )
+    of = f"of the LISTs of the {MOST_ASKED} most expensive groups" if few else "of your LISTs"
+    present = f" · now, under {report.kube_version}: {percent(before)}"
+    share = (percent(etcd / total), "bold $route-etcd")
+    return line(share, (f" {of} from etcd", "$foreground"), (present, "$ink-muted"))
 
 
 class GroupsView(Vertical):
