@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
-from ktui.contract.events import RequestFinished
 from ktui.core.format import figure, integer, long_bytes, milliseconds, processed_text
 from ktui.core.prediction.prediction import alternatives_of
 from ktui.core.ranking.group_key import GroupKey
@@ -68,13 +67,20 @@ def waterfall_content(row: RequestRow | None, width: int, height: int) -> Conten
     total = max(phase.start + phase.ms for phase in phases)
     name = max(_NAME, *(len(phase.name) + 1 for phase in phases))
     track = max(6, width - name - _NUMBER - len(_UNIT))
-    below = [_total(max(total, row.ms), name, track), *_used(row, width)][: max(1, height - 4)]
+    sum_line = line(
+        ("total".ljust(name), "$ink-muted"), ("├" + "─" * (track - 2) + "┤", "$ink-faint"),
+        (milliseconds(max(total, row.ms)).rjust(_NUMBER), "bold $ink-strong"), (_UNIT, "$ink-muted"),
+    )  # fmt: skip
+    below = [sum_line, *_used(row, width)][: max(1, height - 4)]
     drawn = [_phase(phase, total, name, track) for phase in fewer_phases(phases, max(1, height - len(below)))]
     return lines([*drawn, *below][:height])
 
 
 def _used(row: RequestRow, width: int) -> list[Content]:
-    """Return lines with CPU time, memory and amplification."""
+    """Return lines with CPU time, memory and amplification.
+
+    `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`
+    """
     done = row.finished
     if done is None or not (done.cpu_ms or done.peak_held):
         return []
@@ -82,18 +88,14 @@ def _used(row: RequestRow, width: int) -> list[Content]:
     if done.process_growth is not None:
         grown = f"process grew by {long_bytes(done.process_growth)}"
         parts.append(f"{grown}, other requests served too" if done.shared else grown)
-    return [parts_that_fit(parts, width), _amplified(done, width)]
-
-
-def _amplified(done: RequestFinished, width: int) -> Content:
-    """Return `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`."""
     factor = done.amplification
     times = f", {figure(factor)} for each byte returned" if factor is not None else ""
     processed = f"{processed_text(done.processed_bytes, done.imputed_bytes)} processed"
     seats = f"{figure(done.seat_seconds)} seat-seconds"
     times = f" as kube-apiserver would{times}" if done.imputed_bytes else times
     forms = [f"{processed}{times} · {seats}", f"{processed} · {seats}", seats]
-    return longest_that_fits([line((form, "$ink-muted")) for form in forms], width)
+    amplified = longest_that_fits([line((form, "$ink-muted")) for form in forms], width)
+    return [parts_that_fit(parts, width), amplified]
 
 
 def _phase(phase: TimedPhase, total: float, name: int, track: int) -> Content:
@@ -112,20 +114,16 @@ def _phase(phase: TimedPhase, total: float, name: int, track: int) -> Content:
     )
 
 
-def _total(ms: float, name: int, track: int) -> Content:
-    return line(
-        ("total".ljust(name), "$ink-muted"),
-        ("├" + "─" * (track - 2) + "┤", "$ink-faint"),
-        (milliseconds(ms).rjust(_NUMBER), "bold $ink-strong"),
-        (_UNIT, "$ink-muted"),
-    )
-
-
 def funnel_content(row: RequestRow | None, width: int, height: int) -> Content:
     """Return a centred bar for each step: the objects that it let through."""
     steps = funnel_of(row) if row is not None else []
     if not any(step.objects for step in steps):
-        return line((_no_object(row), "$ink-muted"))
+        none = _nothing(row)
+        if row is not None and row.finished is not None and not row.failed:  # an empty collection was read
+            none = "no object was scanned" if row.started.verb in READS else "a write scans no objects"
+            if "fetched" in row.finished.untold:
+                none = "the trace does not count objects read from etcd"
+        return line((none, "$ink-muted"))
     greatest = max((step.objects or 0 for step in steps), default=0)
     track = max(6, width - _NAME - 2 * _NUMBER - 3)
     labelled = track - _WORD >= _LEAST_TRACK
@@ -155,15 +153,6 @@ def _nothing(row: RequestRow | None) -> str:
     if row.finished is None:
         return unfinished(row)
     return f"{'refused' if row.failed else 'answered'} before anything was read"
-
-
-def _no_object(row: RequestRow | None) -> str:
-    """Return why no object was scanned: an empty collection has none, though it was read."""
-    if row is None or row.finished is None or row.failed:
-        return _nothing(row)
-    if "fetched" in row.finished.untold:
-        return "the trace does not count objects read from etcd"
-    return "no object was scanned" if row.started.verb in READS else "a write scans no objects"
 
 
 # The panels about one request, with their titles.
@@ -203,15 +192,16 @@ class RequestDetail(Container):
 
     def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
         """Show a request. `server` is the URL that its commands address."""
-        self._show("walk", partial(trace_content, row, alternatives))
-        self._show("chain", partial(chain_content, row))
-        self._show("waterfall", partial(waterfall_content, row))
-        self._show("funnel", partial(funnel_content, row))
-        self._show("calls", partial(calls_content, row))
-        self._show("command", partial(command_content, row, server))
-
-    def _show(self, panel: str, build: Callable[[int, int], Content]) -> None:
-        self.query_one(f"#{panel}", Panel).show(build)
+        builds: dict[str, Callable[[int, int], Content]] = {
+            "walk": partial(trace_content, row, alternatives),
+            "chain": partial(chain_content, row),
+            "waterfall": partial(waterfall_content, row),
+            "funnel": partial(funnel_content, row),
+            "calls": partial(calls_content, row),
+            "command": partial(command_content, row, server),
+        }
+        for name, build in builds.items():
+            self.query_one(f"#{name}", Panel).show(build)
 
     def turn(self, step: int) -> None:
         """Show the panel `step` places on if one has room, otherwise the request chain or the trace."""
@@ -258,17 +248,13 @@ class LogView(Container):
     def _ktui(self) -> Dashboard:
         return cast(Dashboard, self.app)
 
-    def narrow_to(self, only: GroupKey | None) -> None:
-        """Limit the log to one kind of requests from the next painting on; None ends that."""
-        self.only = only
-        self.table.empty = self._empty if only is None else EMPTY_GROUP
-
     def paint(self) -> None:
         state, writes = self._ktui.state, self._ktui.writes
         stamp = (id(state), state.touched.requests, writes, self.only, self.table.size.width)
         if stamp == self._stamp:
             return
         self._stamp = stamp
+        self.table.empty = self._empty if self.only is None else EMPTY_GROUP
         if self.only is None:
             entitle(self.table, log_title(state, self.table.size.width, writes=writes))
             self.table.set_rows(shown_requests(state, writes=writes))

@@ -44,12 +44,6 @@ _wrapped = partial(wrapped, hyphens=False)
 FOLDED = "requests too rare to be ranked separately; only their totals are known"
 
 
-def rank_title(row: RankLine | None) -> Content:
-    if row is None or row.group is None:
-        return Content("what to do")
-    return line((f"{row.client}  ", "$ink-strong"), *shape_runs(row.group.key.shape))
-
-
 def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int, height: int) -> Content:
     """Return each remedy with its predicted saving, or what else can be done; then route and reason."""
     if row is None:
@@ -64,26 +58,21 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
         left = what_is_left(row.group)
         full = _wrapped(left.full, width, "$ink-muted", indent="  ")
         blocks.insert(0, [line((left.short, "bold $ink-strong")), *full])
-    blocks.append(_why(row, row.group, width))
+    why = f"{badge_of_route(row.group.example.route).word}: {row.group.example.reason or 'reason unknown'}"
+    parts = [part for letter in route_runs(row) for part in (letter, (" ", ""))]
+    first, *more = _wrap(why, width - len(parts))
+    below = [line((" " * len(parts) + text, "$foreground")) for text in more]
+    blocks.append([line(*parts, (first, "$foreground")), *below])
     airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
     drawn = [text for at, block in enumerate(blocks) for text in ([line("")] if airy and at else []) + block]
     return first_lines(drawn, width, height)
 
 
-def _why(row: RankLine, group: Group, width: int) -> list[Content]:
-    reason = group.example.reason or "reason unknown"
-    parts = [part for each in route_runs(row) for part in ((each[0], each[1]), (" ", ""))]
-    word = badge_of_route(group.example.route).word
-    texts = _wrap(f"{word}: {reason}", width - len(parts))
-    first = line(*parts, (texts[0], "$foreground"))
-    return [first, *(line((" " * len(parts) + text, "$foreground")) for text in texts[1:])]
-
-
 def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Content]:
     """Return `→ add resourceVersion=0`, its saving and the reason; `tried` adds the key that sends it."""
-    key = (
-        line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted")) if tried else line("")
-    )
+    key = line("")
+    if tried:
+        key = line((key_of("requests.try"), "$accent"), (" try it in the Lab", "$ink-muted"))
     # Two changes may differ only at their ends: neither is cut.
     beside = width - 2 - (key.cell_length + 1 if tried else 0)
     longest = max(map(len, remedy.change.split()), default=0)
@@ -256,7 +245,10 @@ class TopView(Container):
         row = self.table.row
         group = row.group if row is not None else None
         self.remedies = remedies = remedies_of(group, self._state) if group is not None else ()
-        entitle(self._remedy, rank_title(row))
+        title = line("what to do")
+        if group is not None:
+            title = line((f"{group.key.client}  ", "$ink-strong"), *shape_runs(group.key.shape))
+        entitle(self._remedy, title)
         self._remedy.show(partial(remedy_content, row, remedies))
         self._spent.show(partial(spent_content, row))
 

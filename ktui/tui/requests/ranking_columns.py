@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 from textual.content import Content
@@ -60,15 +60,18 @@ def route_runs(line: RankLine) -> list[Run]:
     return [(letter, _STYLES.get(letter, "$ink-muted")) for letter, _ in line.group.routes.most_common(3)]
 
 
-def _ms(share: float) -> Callable[[RankLine], Cell]:
+def _took(name: str, title: str, share: float, about: str, priority: int, *aliases: str) -> Column[RankLine]:
+    """Return the column of the duration that `share` of the requests did not exceed."""
+
     def cell(line: RankLine) -> Cell:
         return short_milliseconds(line.group.milliseconds(share)) if line.group is not None else NOTHING
 
-    return cell
+    def value(line: RankLine) -> float:
+        return line.group.milliseconds(share) if line.group is not None else 0.0
 
-
-def _duration(line: RankLine, share: float) -> float:
-    return line.group.milliseconds(share) if line.group is not None else 0.0
+    return figure(
+        name, title, value, about, width=6, priority=priority, unit="ms", cell=cell, aliases=aliases
+    )
 
 
 def factor(line: RankLine) -> str:
@@ -134,11 +137,8 @@ COLUMNS: tuple[Column[RankLine], ...] = (
            priority=5, unit="B"),
     figure("scanned", "scanned", lambda line: line.spent.fetched, "objects taken from cache or etcd", width=7,
            priority=7),
-    figure("p50", "p50 ms", lambda line: _duration(line, 0.5), "median latency (within 2 %)", width=6,
-           priority=7, unit="ms", cell=_ms(0.5)),
-    figure("max", "max ms", lambda line: _duration(line, 1.0),
-           "highest latency; filters may call it ms, as in the log", width=6, priority=6, unit="ms",
-           cell=_ms(1.0), aliases=("ms",)),
+    _took("p50", "p50 ms", 0.5, "median latency (within 2 %)", 7),
+    _took("max", "max ms", 1.0, "highest latency; filters may call it ms, as in the log", 6, "ms"),
     figure("seats", "seat·s", lambda line: line.spent.seat_seconds,
            "seats of flow control times the seconds for which they were held", width=6, priority=8,
            cell=lambda line: _seconds(line.spent.seat_seconds)),
@@ -181,10 +181,8 @@ def _line(ranked: RankedRemedy, width: int, changes: Sequence[str]) -> Content:
         size = processed_text(row.spent.processed_bytes, row.spent.imputed_bytes)
         head += [(f"{size:>{_SIZE}}  ", "$foreground")]
     letters = route_runs(row)
-    head += [*letters, (" " * (3 - len(letters)) or " ", "")]
-    client = 18 if width >= _WITH_SIZE else 12
-    head += [(pad(row.client, client) + " ", "$ink-strong")]
-    left = line(*head)
+    client = pad(row.client, 18 if width >= _WITH_SIZE else 12)
+    left = line(*head, *letters, (" " * (3 - len(letters)) or " ", ""), (f"{client} ", "$ink-strong"))
     rest = width - left.cell_length
     # The rest of the line is halved between the request and the remedy.
     room = max(16, min(44, rest // 2 - 1))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from msgspec.structs import replace
 from textual.content import Content
 
-from ktui.contract.events import RequestFinished
 from ktui.core.format import clock_time, integer, short_count, short_milliseconds
 from ktui.core.request_view import request_runs, request_text
 from ktui.core.rows import LEGEND, Badge, badge_of
@@ -45,12 +45,8 @@ def log_title(state: State, width: int, *, writes: bool) -> Content:
 
 def _letters(badges: Sequence[Badge]) -> Content:
     """` · C cache S snapshot E etcd W waiting ! error`."""
-    runs = [
-        run
-        for badge in badges
-        for run in ((f" {badge.letter}", badge.style), (f" {badge.short}", "$ink-muted"))
-    ]
-    return line((" ·", "$ink-muted"), *runs)
+    runs = [((f" {badge.letter}", badge.style), (f" {badge.short}", "$ink-muted")) for badge in badges]
+    return line((" ·", "$ink-muted"), *chain.from_iterable(runs))
 
 
 def _route_words(row: RequestRow) -> str:
@@ -63,10 +59,6 @@ def _ms(row: RequestRow) -> Cell:
     if row.finished is None:
         return ("open" if row.started.verb == "WATCH" else "…", "$ink-muted")
     return (short_milliseconds(row.ms), "bold $warning" if row.ms >= 30 else "$foreground")
-
-
-def _once_finished(value: Callable[[RequestFinished], float]) -> Callable[[RequestRow], float | None]:
-    return lambda row: value(row.finished) if row.finished is not None else None
 
 
 def _told(name: str) -> Callable[[RequestRow], float | None]:
@@ -103,8 +95,7 @@ SCANNED: Column[RequestRow] = figure(
 )  # fmt: skip
 SENT = figure("returned", "returned", _told("returned"), "objects in the answer", width=8, priority=5)
 MS: Column[RequestRow] = figure(
-    "ms", "ms", _once_finished(lambda done: done.ms),
-    "from the first byte received to the last byte sent, measured by the server",
+    "ms", "ms", _told("ms"), "from the first byte received to the last byte sent, measured by the server",
     priority=1, unit="ms", cell=_ms,
 )  # fmt: skip
 SEATS = figure(
@@ -112,8 +103,7 @@ SEATS = figure(
 )
 STATUS: Column[RequestRow] = Column(
     "status", "status", lambda row: (str(row.status or "·"), "$route-error" if row.failed else "$ink-muted"),
-    _once_finished(lambda done: done.status), width=6, align="right", priority=8,
-    about="HTTP status of the answer",
+    _told("status"), width=6, align="right", priority=8, about="HTTP status of the answer",
 )  # fmt: skip
 ETCD_BYTES = figure(
     "etcd", "etcd B", _told("etcd_bytes"), "bytes that etcd sent to answer it", width=6, priority=8, unit="B"

@@ -29,11 +29,6 @@ def _name_of(key: GroupKey) -> str:
     return f"{key.client} {shape_text(key.shape)}"
 
 
-def _group_named(name: str, state: State) -> GroupKey | None:
-    keys = (group.key for group in state.ranking.ranked())
-    return next((key for key in keys if _name_of(key) == name), None)
-
-
 class RequestsScreen(ModeScreen, mode="requests"):
     """Two views: the log with the selected request below, or the ranking."""
 
@@ -75,7 +70,7 @@ class RequestsScreen(ModeScreen, mode="requests"):
 
     def _narrow_to(self, only: GroupKey | None, *, top: bool = False) -> None:
         """Limit the log to one kind of requests, or to none, and show it or the ranking."""
-        self.log_view.narrow_to(only)
+        self.log_view.only = only
         self._show(top=top)
 
     # Painting.
@@ -152,7 +147,8 @@ class RequestsScreen(ModeScreen, mode="requests"):
         """Show a request by its id, the ranking, or a group by its name; None is the whole log."""
         name = reference.name if isinstance(reference, Part) else ""
         top = name == TOP.name
-        self._narrow_to(_group_named(name, self.ktui.state) if name and not top else None, top=top)
+        keys = [group.key for group in self.ktui.state.ranking.ranked()] if name and not top else []
+        self._narrow_to(next((key for key in keys if _name_of(key) == name), None), top=top)
         if not top:
             self.log_view.paint()
         if isinstance(reference, RequestRef):

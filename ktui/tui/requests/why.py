@@ -11,9 +11,9 @@ from ktui.contract.events import ChainStage, RouteStep
 from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
 from ktui.core.ranking.remedy import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import as_curl, chain_of, request_runs, unfinished
-from ktui.core.rows import Badge, badge_of, badge_of_route
+from ktui.core.rows import ERROR, Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow
-from ktui.tui.widgets.lines import broken, first_lines, line, lines, longest_that_fits, pad, wrapped
+from ktui.tui.widgets.lines import broken, first_lines, line, lines, pad, parts_that_fit, wrapped
 
 _BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper variant and the deciding step
 _STEP_FRAME = 10  # cells of a step besides rule and value: its number, gaps, the verdict
@@ -35,55 +35,42 @@ def why_content(row: RequestRow | None, alternatives: Alternatives, width: int, 
 
 def verdict_lines(row: RequestRow, width: int, most: int = 99) -> list[Content]:
     """Return `E  etcd: because …`, or an error's message, wrapped into at most `most` lines."""
-    badge = badge_of(row)
+    badge, text = badge_of(row), row.reason
     if row.failed and row.finished is not None:
         text, word = row.finished.error or row.reason, f"{row.status} {badge.word}"
     else:
-        text, word = _reason(row), badge_of_route(row.route).word if row.route else "in progress"
+        word = badge_of_route(row.route).word if row.route else "in progress"
+        if not row.reason and row.done and row.route == "etcd":
+            by_its_watch = "the watch cache receives it by its watch"
+            text = f"a write: one transaction on the key's mod_revision; {by_its_watch}"
     if row.waiting:
         word = "waiting for the watch cache"
     return badged_lines(badge, word, text, width, most, hyphens=False)
 
 
-def _reason(row: RequestRow) -> str:
-    """Return the server's reason for a read's route; of a write, how it is done."""
-    if row.reason:
-        return row.reason
-    if not row.done:
-        return ""
-    if row.route == "etcd":
-        return "a write: one transaction on the key's mod_revision; the watch cache receives it by its watch"
-    return ""
-
-
 def cost_line(row: RequestRow, width: int) -> Content:
     """Return what the request cost: scanned → returned, bytes, ms, seats, etcd RPCs."""
-    done = row.finished
-    indent = " " * INDENT
+    done, indent = row.finished, " " * INDENT
     if done is None:
         return line((f"{indent}{unfinished(row)}", "$ink-muted"))
-    seats = "" if "seats" in done.untold else f"{done.seats} seat{'s' if done.seats != 1 else ''}"
     rpcs = f"{done.etcd_rpcs} etcd RPC" if done.etcd_rpcs else "no etcd RPCs"
     read = f" {long_bytes(done.etcd_bytes)}" if done.etcd_bytes else ""
     objects = f"{integer(done.fetched)} scanned → {integer(done.returned)} returned"
-    if "fetched" in done.untold:
-        objects = "objects: not in the trace"
-    sent = "" if "sent_bytes" in done.untold else long_bytes(done.sent_bytes)
-    parts = [part for part in (objects, sent, f"{milliseconds(done.ms)} ms", seats, f"{rpcs}{read}") if part]
-    forms = [line((indent + " · ".join(parts[:count]), "$ink-strong")) for count in range(len(parts), 2, -1)]
-    return longest_that_fits(forms, width)
+    parts = ["objects: not in the trace" if "fetched" in done.untold else objects]
+    parts += [] if "sent_bytes" in done.untold else [long_bytes(done.sent_bytes)]
+    parts.append(f"{milliseconds(done.ms)} ms")
+    parts += [] if "seats" in done.untold else [f"{done.seats} seat{'s' if done.seats != 1 else ''}"]
+    return parts_that_fit([*parts, f"{rpcs}{read}"], width, "$ink-strong", indent=indent, least=3)
 
 
 def versions_line(routes: Sequence[VersionRoute]) -> Content:
     """Return `1.24 E · 1.31 C · 1.36 C`, with the current version underlined."""
     runs: list[tuple[str, str]] = [(" " * INDENT, "")]
     for index, item in enumerate(routes):
-        badge = badge_of_route(item.route)
-        letter = "!" if item.route == "none" else badge.letter
-        style = "$route-error bold" if item.route == "none" else badge.style
+        badge = ERROR if item.route == "none" else badge_of_route(item.route)
         runs += [(" · ", "$ink-faint")] if index else []
         runs.append((item.version, "$ink-strong underline" if item.current else "$ink-muted"))
-        runs += [(" ", ""), (letter, style)]
+        runs += [(" ", ""), badge.run]
     return line(*runs)
 
 
@@ -122,29 +109,23 @@ def step_blocks(
     """Return the lines of each step: one, or two where the value does not fit and the height allows."""
     if not numbered:  # not routed yet, or answered before routing
         return []
-    rule, saw = _step_widths([step for _, step in numbered], width)
-    long = [len(safe(step.saw)) > saw or len(safe(step.rule)) > rule for _, step in numbered]
+    # Rules and values are as wide as needed; the rules give way first.
+    rules = [len(safe(step.rule)) for _, step in numbered]
+    values = [len(safe(step.saw)) for _, step in numbered]
+    room = width - _STEP_FRAME
+    saw = min(max(values), max(_LEAST_SAW, room - max(rules)))
+    rule, saw = max(_LEAST_RULE, min(max(rules), room - saw)), max(1, saw)
+    long = [value > saw or text > rule for text, value in zip(rules, values, strict=True)]
     if len(numbered) + sum(long) > height:  # then only for steps that decided
         long = [is_long and step.taken for is_long, (_, step) in zip(long, numbered, strict=True)]
     if len(numbered) + sum(long) > height:
         long = [False] * len(numbered)
     return [
-        _tall_step(number, step, rule + saw + 2) if tall else (_step(number, step, rule, saw),)
+        (_step(number, step, rule + saw + 2, 0), line((f"   {step.saw}", "$ink-muted")))
+        if tall
+        else (_step(number, step, rule, saw),)
         for (number, step), tall in zip(numbered, long, strict=True)
     ]
-
-
-def _tall_step(number: int, step: RouteStep, rule: int) -> tuple[Content, Content]:
-    saw = line(("   " + step.saw, "$ink-muted"))
-    return _step(number, step, rule, 0), saw
-
-
-def _step_widths(steps: Sequence[RouteStep], width: int) -> tuple[int, int]:
-    """Return the cells for rules and for values: as wide as needed; the rules give way first."""
-    room = width - _STEP_FRAME
-    rule = max(len(safe(step.rule)) for step in steps)
-    saw = min(max(len(safe(step.saw)) for step in steps), max(_LEAST_SAW, room - rule))
-    return max(_LEAST_RULE, min(rule, room - saw)), max(1, saw)
 
 
 def _step(number: int, step: RouteStep, rule_width: int, saw_width: int) -> Content:
@@ -209,13 +190,9 @@ def chain_lines(stages: Sequence[ChainStage], width: int, most: int = 99) -> lis
         refused = stage.decision.startswith("refused")
         first, *rest = textwrap.wrap(safe(stage.decision), room, max_lines=most, placeholder=" …") or [""]
         style = "$route-error" if refused else "$foreground"
-        drawn.append(
-            line(
-                (f"{stage.stage:<{_STAGE}}", "$route-error" if refused else "$ink-muted"),
-                (f"{first:<{room}}", style),
-                (f"{milliseconds(stage.ms)} ms".rjust(_MS), "$foreground"),
-            )
-        )
+        name = (f"{stage.stage:<{_STAGE}}", "$route-error" if refused else "$ink-muted")
+        took = (f"{milliseconds(stage.ms)} ms".rjust(_MS), "$foreground")
+        drawn.append(line(name, (f"{first:<{room}}", style), took))
         drawn += [line((" " * _STAGE + text, style)) for text in rest]
     return drawn
 
@@ -232,7 +209,7 @@ def trace_content(row: RequestRow | None, alternatives: Alternatives, width: int
         after.append(versions_line(alternatives.versions))
     after += [text for advice in alternatives.cheaper for text in cheaper_lines(advice, width, 3)]
     steps = headed_steps(row.steps, width, max(1, height - len(after) - 1))
-    rule = [line(("  └" + "─" * 3 + "▶", "$ink-faint"))] if len(steps) + len(after) < height else []
+    rule = [line(("  └───▶", "$ink-faint"))] if len(steps) + len(after) < height else []
     trace = [*steps, *rule, *after]
     chain = chain_lines(chain_of(row), width, most=1)
     above = [*chain, Content("")] if chain and len(chain) < height - len(trace) else []
@@ -259,30 +236,22 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
     if row is None:
         return Content("")
     if not row.calls:
-        return line((_no_call(row), "$ink-muted"))
+        none = "none: refused before anything was read" if row.failed else "none: served from the cache"
+        if row.finished is None:
+            none = "none yet"
+        elif row.finished.untold:
+            rpcs = many(row.finished.etcd_rpcs, "RPC")
+            none = f"{rpcs}; a trace has neither their keys nor their bytes"
+        return line((none, "$ink-muted"))
     drawn: list[Content] = []
     for call in row.calls:
         count = f"{many(call.count, 'key')} · " if call.count else ""
-        cost = f"{count}{long_bytes(call.received_bytes)} · {milliseconds(call.ms)} ms"
-        drawn.append(
-            line(
-                (f"{call.op} ", "bold $route-etcd"),
-                (f"{call.purpose}  ", "$ink-muted"),
-                (cost, "$foreground"),
-            )
-        )
+        cost = (f"{count}{long_bytes(call.received_bytes)} · {milliseconds(call.ms)} ms", "$foreground")
+        drawn.append(line((f"{call.op} ", "bold $route-etcd"), (f"{call.purpose}  ", "$ink-muted"), cost))
         drawn += wrapped(call.request, width, "$ink-muted", indent="  ")
         if call.error:
             drawn.append(line(("  " + call.error, "$route-error")))
     return first_lines(drawn, width, height)
-
-
-def _no_call(row: RequestRow) -> str:
-    if not row.done:
-        return "none yet"
-    if row.finished is not None and row.finished.untold:
-        return f"{many(row.finished.etcd_rpcs, 'RPC')}; a trace has neither their keys nor their bytes"
-    return "none: refused before anything was read" if row.failed else "none: served from the cache"
 
 
 def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:
