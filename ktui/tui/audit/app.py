@@ -13,11 +13,13 @@ from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.log_reading import Reading
 from ktui.tui.audit.screen import AuditScreen
-from ktui.tui.commands import Candidate, Command, Commands
+from ktui.tui.commands import Commands
+from ktui.tui.commands.command import Command
 from ktui.tui.commands.setting_commands import ACTIONS, THEME
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.preferences import DEFAULTS, Preferences
+from ktui.tui.prompt.prompt import Suggestion
 
 _KEYS = {"filter", "command", "sort", "sort.turn", "object", "export", "theme", "help", "quit"}
 
@@ -31,12 +33,12 @@ def _choose(app: Dashboard, rest: str) -> str:
     return ""
 
 
-_VERSIONS = [Candidate(version, "rank by its rules") for version in reversed(KNOWN_VERSIONS)]
+_VERSIONS = [Suggestion(version, "rank by its rules") for version in reversed(KNOWN_VERSIONS)]
 _KUBE = Command(
     "kube", "rank by the rules of a version", _choose, "1.30", needed=True, candidates=lambda app: _VERSIONS
 )
-_WORDS = {"export", "help", "quit"}
-AUDIT_COMMANDS = Commands([_KUBE, THEME, *(one for one in ACTIONS if one.word in _WORDS)], whole=False)
+_OTHERS = [command for command in ACTIONS if command.word in ("export", "help", "quit")]
+AUDIT_COMMANDS = Commands([_KUBE, THEME, *_OTHERS], whole=False)
 
 
 class AuditApp(KtuiApp, inherit_bindings=False):

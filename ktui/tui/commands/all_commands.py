@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from ktui.core.references import Place, Read, read_selection
-from ktui.tui.commands.command import Candidate, Command
+from ktui.tui.commands.command import Command
 from ktui.tui.commands.place_commands import key_or_prefix, mode_commands, resource_commands
 from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
 from ktui.tui.dashboard import Dashboard
@@ -48,16 +49,13 @@ class Commands:
         if self.whole and word.startswith("/"):
             return _PATH.run(app, text.strip())
         command = self.find(app, word)
+        if command is None and self.whole:
+            return f"no screen {word!r}; there are {', '.join(mode.name for mode in MODES)}"
         if command is None:
-            return self._unknown(word)
+            return f"nothing is called {word!r} here; there are {', '.join(item.word for item in self.fixed)}"
         if command.needed and not rest.strip():
             return f"{command.word} what? {command.usage}"
         return command.run(app, rest.strip())
-
-    def _unknown(self, word: str) -> str:
-        if self.whole:
-            return f"no screen {word!r}; there are {', '.join(mode.name for mode in MODES)}"
-        return f"nothing is called {word!r} here; there are {', '.join(item.word for item in self.fixed)}"
 
     def suggest(self, app: Dashboard, text: str) -> list[Suggestion]:
         """Return the lines that `text` may become, the best match first."""
@@ -65,17 +63,11 @@ class Commands:
         if space:
             command = self.find(app, word)
             return _arguments(app, command, word, rest.lstrip()) if command is not None else []
-        found = sorted(
-            (
-                (rank, place, item)
-                for place, item in enumerate(self.all(app))
-                if (rank := _rank(item, word)) < 9
-            ),
-            key=lambda each: each[:2],
-        )
+        found = sorted(((_rank(item, word), item) for item in self.all(app)), key=itemgetter(0))
         return [
             Suggestion(item.word, f"{item.about}  {item.argument}".rstrip(), more=item.needed)
-            for _, _, item in found[:SHOWN]
+            for rank, item in found[:SHOWN]
+            if rank < 9
         ]
 
 
@@ -97,18 +89,18 @@ def _rank(command: Command, word: str) -> int:
 
 
 def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[Suggestion]:
-    begun: list[Candidate] = []
-    inside: list[Candidate] = []
+    begun: list[Suggestion] = []
+    inside: list[Suggestion] = []
     typed = rest.lower()
-    for candidate in command.candidates(app):
-        text = candidate.text.lower()
+    for item in command.candidates(app):
+        text, whole = item.text.lower(), Suggestion(f"{word} {item.text}", item.about)
         if text.startswith(typed):
-            begun.append(candidate)
-        elif typed in text or typed in candidate.about.lower():
-            inside.append(candidate)
+            begun.append(whole)
+        elif typed in text or typed in item.about.lower():
+            inside.append(whole)
         if len(begun) >= SHOWN:
             break
-    return [Suggestion(f"{word} {item.text}", item.about) for item in (*begun, *inside)[:SHOWN]]
+    return [*begun, *inside][:SHOWN]
 
 
 def _open_path(app: Dashboard, text: str) -> None:
@@ -131,22 +123,20 @@ Entry = tuple[str, str, Callable[[], str | None]]  # title, description, action 
 class KtuiCommands(Provider):
     """Related places, screens, actions, versions, themes, resources."""
 
-    @property
-    def _dashboard(self) -> Dashboard:
+    def _entries(self) -> Iterator[Entry]:
+        """Yield related places and the commands; those of `_LISTED` also for each argument."""
         app = self.app
         assert isinstance(app, Dashboard)
-        return app
-
-    def _entries(self) -> Iterator[Entry]:
-        app = self._dashboard
         if isinstance(self.screen, ModeScreen):
-            mode = self.screen.MODE
             for item in related_places(self.screen.references(), app.state):
-                if item.place.mode == mode:
-                    continue
-                yield f"Open {item.title}", item.about, partial(app.go_to, item.place)
+                if item.place.mode != self.screen.MODE:
+                    yield f"Open {item.title}", item.about, partial(app.go_to, item.place)
         for command in COMMANDS.all(app):
-            yield from _entries_of(app, command)
+            listed, run = command.word in _LISTED, partial(command.run, app)
+            if command.title and not (listed and command.needed):
+                yield command.title + (" …" if listed else ""), command.about, partial(run, "")
+            for each in command.candidates(app) if command.title and listed else ():
+                yield f"{command.title} {each.text}", each.about, partial(run, each.text)
 
     async def discover(self) -> Hits:
         for title, about, run in self._entries():
@@ -164,18 +154,6 @@ class KtuiCommands(Provider):
                 self.app.notify(problem, severity="warning")
 
         return go
-
-
-def _entries_of(app: Dashboard, command: Command) -> Iterator[Entry]:
-    """Yield a command's entry; for the commands of `_LISTED` also one for each argument."""
-    if not command.title:
-        return
-    listed = command.word in _LISTED
-    if not listed or not command.needed:
-        yield command.title + (" …" if listed else ""), command.about, partial(command.run, app, "")
-    if listed:
-        for item in command.candidates(app):
-            yield f"{command.title} {item.text}", item.about, partial(command.run, app, item.text)
 
 
 _LISTED = {"kube", "theme"}

@@ -10,27 +10,15 @@ from ktui.core.table.filter import FilterError
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import BehaviourError
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.prompt.prompt import Suggestion
 
 
 class CommandError(ValueError):
     """A command cannot be run: one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A possible argument of a command, and its description."""
-
-    text: str
-    about: str = ""
-
-
 Action = Callable[[Dashboard, str], str | None]
-Candidates = Callable[[Dashboard], Iterable[Candidate]]
-
-
-def nothing(app: Dashboard) -> Iterable[Candidate]:
-    """Return no candidates, for arguments that cannot be predicted."""
-    return ()
+Candidates = Callable[[Dashboard], Iterable[Suggestion]]  # possible arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class Command:
     action: Action
     argument: str = ""
     needed: bool = False
-    candidates: Candidates = nothing
+    candidates: Candidates = lambda app: ()
     aliases: tuple[str, ...] = ()
     title: str = ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 
 from ktui.core.format import integer, short_count
 from ktui.core.references import (
@@ -21,9 +21,10 @@ from ktui.core.references import (
 from ktui.core.request_view import request_text
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
-from ktui.tui.commands.command import Candidate, Candidates, Command, CommandError, nothing
+from ktui.tui.commands.command import Candidates, Command, CommandError
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import MODES, Mode
+from ktui.tui.prompt.prompt import Suggestion
 
 RECENT = 50  # requests offered for completion
 
@@ -32,12 +33,10 @@ def mode_commands(modes: Sequence[Mode] = MODES) -> list[Command]:
     """Return a command for each screen; its argument selects what the screen shows."""
     made = []
     for mode in modes:
-        argument, candidates = _ARGUMENTS.get(mode.name, ("", nothing))
-        aliases = (str(mode.number), *mode.aliases)
-        title = f"Go to {mode.title}"
+        argument, candidates = _ARGUMENTS.get(mode.name, ("", lambda app: ()))
         made.append(
-            Command(mode.name, mode.about, partial(_open, mode.name), argument,
-                    candidates=candidates, aliases=aliases, title=title)
+            Command(mode.name, mode.about, partial(_open, mode.name), argument, candidates=candidates,
+                    aliases=(str(mode.number), *mode.aliases), title=f"Go to {mode.title}")
         )  # fmt: skip
     return made
 
@@ -71,13 +70,11 @@ def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
     number = int(text) if text.isascii() and text.isdigit() else 0
     if not number:
         raise CommandError(f"{text!r} is not a request number")
-    if mode == "watches":
-        if number not in app.state.watchers:
-            raise CommandError(f"no WATCH {number} is open")
-        return WatcherRef(number)
-    if number not in app.state.requests:
+    if mode == "watches" and number not in app.state.watchers:
+        raise CommandError(f"no WATCH {number} is open")
+    if mode == "requests" and number not in app.state.requests:
         raise CommandError(_not_in_log(number, app.state))
-    return RequestRef(number)
+    return WatcherRef(number) if mode == "watches" else RequestRef(number)
 
 
 def _not_in_log(number: int, state: State) -> str:
@@ -111,7 +108,7 @@ def _resource_named(app: Dashboard, text: str) -> str:
 # Candidates for the arguments.
 
 
-def resources(app: Dashboard) -> Iterator[Candidate]:
+def resources(app: Dashboard) -> Iterator[Suggestion]:
     """Yield the resources in etcd, those with most objects first."""
     state = app.state
     counts = {prefix.resource: prefix.count for prefix in state.prefixes.values() if prefix.resource}
@@ -120,34 +117,33 @@ def resources(app: Dashboard) -> Iterator[Candidate]:
     for resource in sorted(counts, key=lambda each: (-counts[each], each)):
         cache = state.caches.get(resource)
         kept = cache.cache.state if cache is not None else "cold"
-        yield Candidate(resource, f"{short_count(counts[resource])} objects, cache {kept}")
+        yield Suggestion(resource, f"{short_count(counts[resource])} objects, cache {kept}")
 
 
-def _keys(app: Dashboard) -> Iterator[Candidate]:
+def _keys(app: Dashboard) -> Iterator[Suggestion]:
     for prefix in sorted(app.state.prefixes.values(), key=lambda each: each.prefix):
-        yield Candidate(prefix.prefix, f"{short_count(prefix.count)} keys")
+        yield Suggestion(prefix.prefix, f"{short_count(prefix.count)} keys")
     for key in app.keys_seen:
-        yield Candidate(key, "seen before")
+        yield Suggestion(key, "seen before")
 
 
-def _requests(app: Dashboard) -> Iterator[Candidate]:
+def _requests(app: Dashboard) -> Iterator[Suggestion]:
     for row in islice(reversed(app.state.requests.values()), RECENT):
-        yield Candidate(str(row.id), f"{row.started.client} {request_text(row)}")
+        yield Suggestion(str(row.id), f"{row.started.client} {request_text(row)}")
 
 
-def _watchers(app: Dashboard) -> Iterator[Candidate]:
+def _watchers(app: Dashboard) -> Iterator[Suggestion]:
     for row in app.state.watchers.values():
-        yield Candidate(
-            str(row.id), f"{row.opened.client} WATCH {row.resource}, {integer(row.delivered)} sent"
-        )
+        about = f"{row.opened.client} WATCH {row.resource}, {integer(row.delivered)} sent"
+        yield Suggestion(str(row.id), about)
 
 
-def _paths(app: Dashboard) -> Iterator[Candidate]:
+def _paths(app: Dashboard) -> Iterator[Suggestion]:
     seen: dict[str, str] = {}
     for row in reversed(app.state.requests.values()):
         if row.started.verb == "LIST" and len(seen) < RECENT:
             seen.setdefault(row.target, f"sent by {row.started.client}")
-    yield from (Candidate(text, about) for text, about in seen.items())
+    yield from starmap(Suggestion, seen.items())
 
 
 _ARGUMENTS: dict[str, tuple[str, Candidates]] = {
@@ -167,9 +163,8 @@ def resource_commands(app: Dashboard) -> Iterable[Command]:
         known = BUILTIN.by_name(name)
         short = known.short_names if known is not None and known.id == name else ()
         plural = (name.partition(".")[0],) if "." in name else ()
-        yield Command(
-            name, candidate.about, partial(_to_cache, name), aliases=(*plural, *short), title=f"Cache: {name}"
-        )
+        opens, aliases = partial(_to_cache, name), (*plural, *short)
+        yield Command(name, candidate.about, opens, aliases=aliases, title=f"Cache: {name}")
 
 
 def _to_cache(resource: str, app: Dashboard, rest: str) -> None:

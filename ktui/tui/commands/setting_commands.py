@@ -10,11 +10,12 @@ from ktui.client.running import state_home
 from ktui.core.format import clock_time
 from ktui.core.replay.player import pace, spot
 from ktui.kube.versions import KNOWN_VERSIONS
-from ktui.tui.commands.command import Candidate, Command, CommandError, act
+from ktui.tui.commands.command import Command, CommandError, act
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import open_revision
 from ktui.tui.dialogs.rules import follow_rules, read_rules
 from ktui.tui.dialogs.text import TextScreen
+from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.replay import actions
 from ktui.tui.replay.playback import Playback
 from ktui.tui.screen_bases.table_screen import TableScreen
@@ -35,9 +36,9 @@ def _theme(app: Dashboard, rest: str) -> None:
     app.theme = rest
 
 
-def _themes(app: Dashboard) -> Iterator[Candidate]:
+def _themes(app: Dashboard) -> Iterator[Suggestion]:
     for theme in app.own_themes:
-        yield Candidate(theme.name, "the one in use" if theme.name == app.theme else "colours")
+        yield Suggestion(theme.name, "the one in use" if theme.name == app.theme else "colours")
 
 
 def _audit(app: Dashboard, rest: str) -> str:
@@ -51,9 +52,8 @@ def _kubeconfig(app: Dashboard, rest: str) -> None:
     server = app.state.server
     path = state_home() / "servers" / str(server.pid if server is not None else 0) / "kubeconfig"
     if not path.exists():
-        raise CommandError(
-            "this server's kubeconfig is not on this machine: `ktui kubeconfig` there writes it"
-        )
+        problem = "this server's kubeconfig is not on this machine"
+        raise CommandError(f"{problem}: `ktui kubeconfig` there writes it")
     line = f"export KUBECONFIG={shlex.quote(str(path))}"
     app.copy_to_clipboard(line)
     app.push_screen(TextScreen("point a client at this server", f"{line}\nkubectl get pods -A"))
@@ -66,12 +66,12 @@ def _revision(app: Dashboard, rest: str) -> None:
     open_revision(app, int(digits))
 
 
-def _revisions(app: Dashboard) -> Iterator[Candidate]:
+def _revisions(app: Dashboard) -> Iterator[Suggestion]:
     if app.state.head.revision:
-        yield Candidate(str(app.state.head.revision), "etcd's head")
+        yield Suggestion(str(app.state.head.revision), "etcd's head")
     for row in app.state.caches.values():
         if row.live:
-            yield Candidate(str(row.rv), f"revision of the cache of {row.resource}")
+            yield Suggestion(str(row.rv), f"revision of the cache of {row.resource}")
 
 
 def _active_table(app: Dashboard) -> VTable[Any]:
@@ -90,10 +90,10 @@ def _namespace(app: Dashboard, rest: str) -> None:
     table.set_filter(f"{column}:{rest}" if rest else "")
 
 
-def _namespaces(app: Dashboard) -> Iterator[Candidate]:
+def _namespaces(app: Dashboard) -> Iterator[Suggestion]:
     names = {row.started.namespace for row in app.state.requests.values()}
     names |= {row.opened.namespace for row in app.state.watchers.values()}
-    yield from (Candidate(name, "named in a request") for name in sorted(filter(None, names)))
+    yield from (Suggestion(name, "named in a request") for name in sorted(filter(None, names)))
 
 
 def _record(app: Dashboard, rest: str) -> str | None:
@@ -114,10 +114,10 @@ def _seek(app: Dashboard, rest: str) -> None:
     playback.seek(spot(rest, playback.index.began, playback.index.ended))
 
 
-def _marks(app: Dashboard) -> Iterator[Candidate]:
+def _marks(app: Dashboard) -> Iterator[Suggestion]:
     if (playback := app.intake.playback) is not None:
         for marker in playback.markers:
-            yield Candidate(f"@{clock_time(marker.at)}", marker.text)
+            yield Suggestion(f"@{clock_time(marker.at)}", marker.text)
 
 
 def _speed(app: Dashboard, rest: str) -> None:
@@ -127,7 +127,7 @@ def _speed(app: Dashboard, rest: str) -> None:
 THEME = Command("theme", "colours", _theme, "NAME", needed=True, candidates=_themes, title="Theme:")
 SETTINGS = (
     Command("kube", "set the Kubernetes version that the server follows", _rules, "[1.30 Gate=true,…]",
-            candidates=lambda app: [Candidate(version, "the server follows its rules")
+            candidates=lambda app: [Suggestion(version, "the server follows its rules")
                                     for version in reversed(KNOWN_VERSIONS)], title="Kubernetes"),
     THEME,
     Command("rv", "what happened at a revision of etcd", _revision, "N", needed=True, candidates=_revisions,

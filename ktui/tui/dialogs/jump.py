@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
@@ -30,12 +29,13 @@ class JumpScreen(Menu[Place]):
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:
-        hint = f"letter or enter opens · {key_hints(('jump.close', 'stays')).plain}"
-        super().__init__(title, hint, [(item.letter, _prompt(item), item.place) for item in places])
-
-
-def _prompt(item: RelatedPlace) -> Content:
-    return line((f" {item.letter}  ", "bold $accent"), pad(item.title, 26), (item.about, "$ink-muted"))
+        entries = []
+        for item in places:
+            about = pad(item.title, 26), (item.about, "$ink-muted")
+            entries.append((item.letter, line((f" {item.letter}  ", "bold $accent"), *about), item.place))
+        super().__init__(
+            title, f"letter or enter opens · {key_hints(('jump.close', 'stays')).plain}", entries
+        )
 
 
 def open_revision(app: Dashboard, revision: int) -> None:
@@ -52,7 +52,12 @@ async def _open(app: Dashboard, revision: int) -> None:
     if not lines:
         app.notify(_nothing(revision, app.state), title=f"revision {integer(revision)}")
         return
-    chosen = await app.push_screen_wait(JumpScreen(_title(revision, found), lines))
+    changed = next((item for item in found if isinstance(item, Object)), None)
+    answered = len({item.id for item in found if isinstance(item, RequestRef)})
+    title = [f"revision {integer(revision)}"]
+    title += [f"{changed.resource} {changed.text} changed"] if changed is not None else []
+    title += [f"{many(answered, 'answer')} at this revision"] if answered else []
+    chosen = await app.push_screen_wait(JumpScreen(" · ".join(title), lines))
     if chosen is not None:
         app.go_to(chosen)
 
@@ -60,31 +65,18 @@ async def _open(app: Dashboard, revision: int) -> None:
 async def _changed(app: Dashboard, revision: int) -> list[Reference]:
     """Return the object that changed at the revision, from the event buffers; [] if none holds it."""
     client = app.client
-    if client is None:
-        return []
     for row in list(app.state.caches.values()):
-        if not row.live or not row.cache.oldest_rv <= revision <= row.rv:
+        if client is None or not row.live or not row.cache.oldest_rv <= revision <= row.rv:
             continue
         try:
             page = await KtuiApi(client).cached_events(row.resource, revision=revision, limit=1)
         except ClientError as error:
             app.notify(str(error), title=row.resource, severity="warning")
             continue
-        hit = next((event for event in page.events if event.revision == revision), None)
-        if hit is not None:
-            return [Object(row.resource, hit.namespace, hit.name, revision)]
+        for hit in page.events:
+            if hit.revision == revision:
+                return [Object(row.resource, hit.namespace, hit.name, revision)]
     return []
-
-
-def _title(revision: int, found: list[Reference]) -> str:
-    changed = next((item for item in found if isinstance(item, Object)), None)
-    answered = len({item.id for item in found if isinstance(item, RequestRef)})
-    parts = [f"revision {integer(revision)}"]
-    if changed is not None:
-        parts.append(f"{changed.resource} {changed.text} changed")
-    if answered:
-        parts.append(f"{many(answered, 'answer')} at this revision")
-    return " · ".join(parts)
 
 
 def _nothing(revision: int, state: State) -> str:

@@ -34,12 +34,6 @@ from ktui.tui.widgets.panel import Panel
 
 
 @dataclass(frozen=True, slots=True)
-class VersionChoice:
-    version: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
 class GateChoice:
     """A feature gate in the version under the cursor. A locked gate cannot be changed."""
 
@@ -67,10 +61,6 @@ def _stage(row: GateChoice) -> Cell:
     return (f"locked {default}" if row.locked else f"{row.phase.stage}, {default}", "$ink-muted")
 
 
-_VERSIONS: tuple[Column[VersionChoice], ...] = (
-    Column("version", "version", lambda row: ((row.version, "$foreground"), (" ◂ now", "bold $rv-cache")
-           if row.current else ("", "")), width=12, priority=0),
-)  # fmt: skip
 _GATES: tuple[Column[GateChoice], ...] = (
     Column("gate", "gate", _gate, width=24, flex=1, priority=0),
     Column("stage", "default", _stage, width=15, priority=1),
@@ -97,12 +87,17 @@ class RulesScreen(Dialog[Behaviour | None]):
 
     def __init__(self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content]) -> None:
         super().__init__()
-        self.versions = VTable(_VERSIONS, key=lambda row: row.version, id="choice-version")
+        current = (" ◂ now", "bold $rv-cache")
+        version: Column[str] = Column(
+            "version", "version",
+            lambda row: ((row, "$foreground"), current if row == f"1.{now.minor}" else ("", "")),
+            width=12, priority=0,
+        )  # fmt: skip
+        self.versions = VTable((version,), key=lambda row: row, id="choice-version")
         self.gates = VTable(
             _GATES, key=lambda row: row.gate, id="choice-gates", empty="no gate affects reads"
         )
         self._about = Panel(id="choice-about")
-        self._now = now
         self._effect = effect
         self._wanted = wanted or f"1.{now.minor}"
         self._turned: dict[str, bool] = dict(now.changed_gates)
@@ -120,20 +115,15 @@ class RulesScreen(Dialog[Behaviour | None]):
     @property
     def chosen(self) -> Behaviour:
         """The version under the cursor, with those of the changed gates that it has."""
-        row = self.versions.row
-        version = row.version if row is not None else self._wanted
+        version = self.versions.row or self._wanted
         minor = behaviour_of(version).minor
         settable = {gate for gate, phase in steering_gates(minor) if phase.stage is not GateStage.LOCKED}
-        turned = {
-            gate: on
-            for gate, on in self._turned.items()
-            if gate in settable and on != default_of(gate, minor)
-        }
-        return behaviour_of(version, turned)
+        turned = {gate: on for gate, on in self._turned.items() if gate in settable}
+        changed = {gate: on for gate, on in turned.items() if on != default_of(gate, minor)}
+        return behaviour_of(version, changed)
 
     def on_mount(self) -> None:
-        rows = [VersionChoice(item, item == f"1.{self._now.minor}") for item in KNOWN_VERSIONS]
-        self.versions.set_rows(rows)
+        self.versions.set_rows(KNOWN_VERSIONS)
         self.call_after_refresh(self.versions.move_to, KNOWN_VERSIONS.index(self._wanted))
         self._show_gates()
 

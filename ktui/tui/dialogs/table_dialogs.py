@@ -37,7 +37,7 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
         super().__init__()
         self._table = table
         self._start = tuple(start)
-        self._changed = False
+        self._chosen: tuple[str, ...] | None = None
         self._fill()
 
     def _fill(self) -> None:
@@ -48,15 +48,10 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
     def compose(self) -> ComposeResult:
         options = OptionList()
         options.border_title = "columns"
-        options.border_subtitle = line(
-            f"{key_of('columns.up')} ",
-            key_hints(
-                ("columns.down", "move"),
-                ("columns.toggle", "shows"),
-                ("columns.reset", "resets"),
-                ("columns.close", "closes"),
-            ).plain,
-        )
+        options.border_subtitle = line(f"{key_of('columns.up')} ") + key_hints(
+            ("columns.down", "move"), ("columns.toggle", "shows"),
+            ("columns.reset", "resets"), ("columns.close", "closes"),
+        )  # fmt: skip
         yield options
 
     def on_mount(self) -> None:
@@ -84,8 +79,8 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
         )
 
     def _show(self, cursor: int) -> None:
-        self._changed = True
-        self._table.choose_columns([name for name in self._order if name in self._shown])
+        self._chosen = tuple(name for name in self._order if name in self._shown)
+        self._table.choose_columns(self._chosen)
         self._paint(cursor)
 
     def action_turn(self) -> None:
@@ -109,17 +104,11 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
     def action_reset(self) -> None:
         self._table.choose_columns(self._start)
         self._fill()
-        self._changed = False
+        self._chosen = ()
         self._paint(0)
-        self._reset = True
-
-    _reset = False
 
     def action_close(self) -> None:
-        if self._changed:
-            self.dismiss(tuple(name for name in self._order if name in self._shown))
-        else:
-            self.dismiss(() if self._reset else None)
+        self.dismiss(self._chosen)
 
 
 LETTERS = ascii_lowercase.replace("q", "")  # q closes every dialog
@@ -129,9 +118,8 @@ def letters(names: Iterable[str]) -> dict[str, str]:
     """Return a letter for each name, if possible the first free one in it; without free letters, none."""
     given: dict[str, str] = {}
     for name in names:
-        free = [char for char in (*name.lower(), *ascii_lowercase) if char in LETTERS]
-        letter = next((char for char in free if char not in given), "")
-        if letter:
+        free = (char for char in (*name.lower(), *LETTERS) if char in LETTERS and char not in given)
+        if letter := next(free, ""):
             given[letter] = name
     return {name: letter for letter, name in given.items()}
 
@@ -148,13 +136,10 @@ class SortScreen(Dialog[None]):
         self._columns = {letter: name for name, letter in self._letters.items()}
 
     def compose(self) -> ComposeResult:
-        options = OptionList(
-            *(Option(self._option_text(column), id=column.id) for column in self._table.columns)
-        )
+        options = OptionList(*(Option(self._option_text(each), id=each.id) for each in self._table.columns))
         options.border_title = "sort by"
-        options.border_subtitle = line(
-            "letter · shift: second key · ", key_hints(("sort.none", "none"), ("sort.close", "closes")).plain
-        )
+        hints = key_hints(("sort.none", "none"), ("sort.close", "closes"))
+        options.border_subtitle = line("letter · shift: second key · ") + hints
         yield options
 
     def on_mount(self) -> None:
@@ -182,8 +167,7 @@ class SortScreen(Dialog[None]):
             self._sort(event.option_id)
 
     def _sort(self, name: str, *, second: bool = False) -> None:
-        table = self._table
-        table.sort(name, rank=int(second and bool(table.sort_by)))
+        self._table.sort(name, rank=int(second and bool(self._table.sort_by)))
         self.dismiss()
 
     def action_unsort(self) -> None:
@@ -229,19 +213,14 @@ class FilterHelpScreen(Dialog[None]):
         box.border_subtitle = key_hints(("filter.help.close", "closes"))
         with box:
             room = min(_BOX, int(self.app.size.width * 0.96)) - _FRAME - _WIDTH
-            yield Static(filter_help(self._table, room), markup=False)
-
-
-def filter_help(table: VTable[Any], room: int) -> Content:
-    """Return the grammar with examples, the keys, and the table's columns; descriptions take `room` cells."""
-    rows = [text for example, about in GRAMMAR for text in _entry(example, about, room)]
-    rows += [line(""), line(("all terms must match", "$ink-muted")), line("")]
-    rows += [line((pad(key, _WIDTH), "bold $accent"), about) for key, about in _KEYS]
-    rows += [line(""), line(("columns of this table", "$ink-muted"))]
-    for column in table.columns:
-        title = f" ({safe(column.title)})" if column.title not in ("", column.id) else ""
-        rows += _entry(f"{column.id}{title}", column.meaning, room)
-    return lines(rows)
+            rows = [text for example, about in GRAMMAR for text in _entry(example, about, room)]
+            rows += [line(""), line(("all terms must match", "$ink-muted")), line("")]
+            rows += [line((pad(key, _WIDTH), "bold $accent"), about) for key, about in _KEYS]
+            rows += [line(""), line(("columns of this table", "$ink-muted"))]
+            for column in self._table.columns:
+                title = f" ({safe(column.title)})" if column.title not in ("", column.id) else ""
+                rows += _entry(f"{column.id}{title}", column.meaning, room)
+            yield Static(lines(rows), markup=False)
 
 
 def _entry(name: str, about: str, room: int) -> list[Content]:
