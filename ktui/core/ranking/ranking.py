@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ktui.contract.events import RequestFinished
 from ktui.core.access_patterns import OWN_AGENT
-from ktui.core.format import duration, integer, short_count
+from ktui.core.format import duration, integer, long_bytes, short_count
 from ktui.core.ranking.group_key import GroupKey, TotalCost, by_answer, by_watch
 from ktui.core.ranking.sketches import LatencyHistogram, TopGroups
 from ktui.core.traffic import Rate
@@ -93,6 +93,10 @@ class Open(Struct, frozen=True):
         """`open for 3m, 12 ev/s`, `60 open for up to 3m, 12 ev/s`."""
         many = f"{integer(self.count)} open for up to" if self.count > 1 else "open for"
         return f"{many} {self.age}, {self.speed}"
+
+    def size_words(self) -> str:
+        """`1.2 kB/s`."""
+        return f"{long_bytes(self.bytes)}/s"
 
 
 MOST_GROUPS = 512

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import ActiveBinding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
@@ -28,8 +27,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 
 
-@dataclass(frozen=True, slots=True)
-class HelpLine:
+class HelpLine(NamedTuple):
     """A name (keys, a column, a badge) with its style, and its description."""
 
     name: str
@@ -37,8 +35,7 @@ class HelpLine:
     style: str = "bold $accent"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Lines of the help with a title; a search filters them."""
 
     title: str
@@ -47,12 +44,8 @@ class Section:
     def matching(self, text: str) -> Section:
         """Return the section with only the lines that contain every word of `text`."""
         words = text.lower().split()
-        return Section(
-            self.title,
-            tuple(
-                line for line in self.lines if all(w in f"{line.name} {line.about}".lower() for w in words)
-            ),
-        )
+        found = [one for one in self.lines if all(w in f"{one.name} {one.about}".lower() for w in words)]
+        return Section(self.title, tuple(found))
 
 
 def merged(pairs: Iterable[tuple[str, str]]) -> tuple[HelpLine, ...]:
@@ -119,17 +112,17 @@ class HelpScreen(Dialog[None]):
     def on_mount(self) -> None:
         self._show()
 
+    @on(Input.Changed)
     def _show(self) -> None:
         text = self.query_one(Input).value
         found = [section for item in self.sections if (section := item.matching(text)).lines]
-        half = _half(found)
+        # So many in the first column that both are about as long.
+        lengths = [len(section.lines) + 2 for section in found]
+        apart = [abs(sum(lengths[:count]) - sum(lengths[count:])) for count in range(len(found) + 1)]
+        half = max(count for count, gap in enumerate(apart) if gap == min(apart))
         self.query_one("#help-first", HelpColumn).sections = found[:half]
         self.query_one("#help-second", HelpColumn).sections = found[half:]
         self.query_one("#help-none").set_class(not found, "-open")
-
-    @on(Input.Changed)
-    def _typed(self) -> None:
-        self._show()
 
     @on(Input.Submitted)
     def _entered(self) -> None:
@@ -165,29 +158,14 @@ def help_content(sections: Sequence[Section], width: int) -> Content:
     for section in sections:
         rows += [line("")] if rows else []
         rows.append(line((section.title, "$ink-muted")))
+        names = min(_NAME, longest + 2)  # cells
         for item in section.lines:
-            rows += _rows(item, width, min(_NAME, longest + 2))
+            about = textwrap.wrap(item.about, max(10, width - names)) or [""]
+            short = len(item.name) < names
+            name = (pad(item.name, names) if short else item.name, item.style)
+            rows.append(line(name, about.pop(0) if short else ""))
+            rows += [line(" " * names, text) for text in about]
     return lines(rows)
-
-
-def _rows(item: HelpLine, width: int, names: int) -> list[Content]:
-    """Return an entry's lines: its name in `names` cells, and next to it its description, wrapped."""
-    about = textwrap.wrap(item.about, max(10, width - names)) or [""]
-    if len(item.name) >= names:
-        first = [line((item.name, item.style))]
-    else:
-        first = [line((pad(item.name, names), item.style), about.pop(0))]
-    return [*first, *(line(" " * names, text) for text in about)]
-
-
-def _half(sections: Sequence[Section]) -> int:
-    """Return how many sections go into the first column, so that both are about as long."""
-    lengths = [len(section.lines) + 2 for section in sections]
-    return min(
-        range(len(sections) + 1),
-        key=lambda count: (abs(sum(lengths[:count]) - sum(lengths[count:])), -count),
-        default=0,
-    )
 
 
 def sections_of(screen: Screen[object]) -> list[Section]:
@@ -196,8 +174,11 @@ def sections_of(screen: Screen[object]) -> list[Section]:
     for active in screen.active_bindings.values():
         binding = active.binding
         if not binding.system and binding.id:
+            group = "everywhere" if isinstance(active.node, App) else "this screen"
+            if binding.action.startswith("screen.") or isinstance(active.node, VTable):
+                group = "the table"
             about = active.tooltip or binding.description
-            groups[_group(active)].append((screen.app.get_key_display(binding), about))
+            groups[group].append((screen.app.get_key_display(binding), about))
     sections = [Section(title, merged(pairs)) for title, pairs in groups.items()]
     table = screen.active_table() if isinstance(screen, TableScreen) else None
     routes = tuple(HelpLine(badge.letter, badge.word, badge.style) for badge in LEGEND)
@@ -209,10 +190,3 @@ def sections_of(screen: Screen[object]) -> list[Section]:
         of = [HelpLine(column.id, column.meaning or column.title, "$ink-strong") for column in table.columns]
         sections.append(Section("columns, for filters and sorting", tuple(of)))
     return sections
-
-
-def _group(active: ActiveBinding) -> str:
-    acts_on_table = active.binding.action.startswith("screen.") or isinstance(active.node, VTable)
-    if acts_on_table:
-        return "the table"
-    return "everywhere" if isinstance(active.node, App) else "this screen"

@@ -39,11 +39,8 @@ class TextScreen(Dialog[None]):
         super().__init__()
         self._title = title
         self.text = value if isinstance(value, str) else pretty(value)
-        self._lines: list[Line]
-        if isinstance(value, str):
-            self._lines = [(TextSpan(safe(text), "plain"),) for text in value.split("\n")]
-        else:
-            self._lines = json_lines(value)
+        of_text: list[Line] = [(TextSpan(safe(text), "plain"),) for text in self.text.split("\n")]
+        self._lines = of_text if isinstance(value, str) else json_lines(value)
 
     @property
     def view(self) -> LineView:

@@ -133,7 +133,7 @@ def _open(row: RankLine) -> list[tuple[str, str, str]]:
     if row.open is None:
         return []
     age = f"for up to {row.open.age}" if row.open.count > 1 else f"for {row.open.age}"
-    return [("open", integer(row.open.count), f"{age}, {row.open.speed}, {long_bytes(row.open.bytes)}/s")]
+    return [("open", integer(row.open.count), f"{age}, {row.open.speed}, {row.open.size_words()}")]
 
 
 def _processed(row: RankLine) -> list[tuple[str, str, str]]:
