@@ -39,17 +39,14 @@ def _read(table: str) -> dict[str, Bindings]:
         elif text.startswith("+"):
             bindings += found[text.removeprefix("+ ")]
         elif text and not text.startswith("#"):
-            bindings.append(_binding(text))
+            id_, keys, action, label, tooltip = re.split(" {2,}", text)
+            key, _, sign = keys.partition("=")
+            bindings.append(Binding(
+                key, action, "" if label == "-" else label.removeprefix("*"), show=label.startswith("*"),
+                key_display=sign or None, priority=id_.endswith("!"), id=id_.removesuffix("!"),
+                tooltip=tooltip,
+            ))  # fmt: skip
     return found
-
-
-def _binding(text: str) -> Binding:
-    id_, keys, action, label, tooltip = re.split(" {2,}", text)
-    key, _, sign = keys.partition("=")
-    return Binding(
-        key, action, "" if label == "-" else label.removeprefix("*"), show=label.startswith("*"),
-        key_display=sign or None, priority=id_.endswith("!"), id=id_.removesuffix("!"), tooltip=tooltip,
-    )  # fmt: skip
 
 
 def _screen(mode: Mode) -> Binding:

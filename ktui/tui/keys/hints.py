@@ -53,8 +53,9 @@ def key_of(binding_id: str) -> str:
     The first of several keys; without the key of the other direction that the footer adds (`,.`).
     Raises KeyError for an unknown id.
     """
-    binding, moved = _by_id()[binding_id], _keymap().get(binding_id)
-    return written(keys_in(binding.key if moved is None else moved)[0])
+    preferences = getattr(running_app(), "preferences", None)
+    moved = usable(preferences.keymap) if preferences is not None else {}
+    return written(keys_in(moved.get(binding_id, _by_id()[binding_id].key))[0])
 
 
 def key_hints(*keys: tuple[str, str]) -> Content:
@@ -67,12 +68,6 @@ def written(key: str) -> str:
     *modifiers, last = key.split("+")
     shown = last if last == "enter" else last.upper() if last in _FUNCTION_KEYS else format_key(last)
     return "+".join([*modifiers, shown])
-
-
-def _keymap() -> dict[str, str]:
-    """Return the keymap of the running app; {} without an app."""
-    preferences = getattr(running_app(), "preferences", None)
-    return usable(preferences.keymap) if preferences is not None else {}
 
 
 @cache

@@ -39,29 +39,18 @@ def _bindings(those: Iterable[BindingType]) -> tuple[Binding, ...]:
 
 def check_keymap(keymap: Mapping[str, str]) -> list[InvalidEntry]:
     """Return what is wrong with a keymap (binding id → keys, separated by commas)."""
-    unknown = unknown_bindings(keymap)
-    strangers = {problem.id for problem in unknown}
-    known = {id_: keys for id_, keys in usable(keymap).items() if id_ not in strangers}
-    return [*unknown, *_strange_keys(keymap), *_clashes(known)]
-
-
-def unknown_bindings(keymap: Iterable[str]) -> list[InvalidEntry]:
-    """Return an entry for each unknown id."""
     known = {binding.id for scope in scopes() for binding in scope.bindings if binding.id}
-    return [InvalidEntry(id_, _unknown(id_, known)) for id_ in keymap if id_ not in known]
-
-
-def _unknown(id_: str, known: Iterable[str]) -> str:
-    near = get_close_matches(id_, sorted(known), n=1)
-    meant = f"did you mean {near[0]!r}?" if near else "docs/keys.md lists them all"
-    return f"no key is called {id_!r}; {meant}"
-
-
-def _strange_keys(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
+    found = []
+    for id_ in (each for each in keymap if each not in known):
+        near = get_close_matches(id_, sorted(known), n=1)
+        meant = f"did you mean {near[0]!r}?" if near else "docs/keys.md lists them all"
+        found.append(InvalidEntry(id_, f"no key is called {id_!r}; {meant}"))
     for id_, wanted in keymap.items():
         for key in keys_in(wanted):
             if not valid_key(key):
-                yield InvalidEntry(id_, f"key {key!r} for {id_!r}: there is no such key; {LIKE_THESE}")
+                problem = f"key {key!r} for {id_!r}: there is no such key; {LIKE_THESE}"
+                found.append(InvalidEntry(id_, problem))
+    return [*found, *_clashes({id_: keys for id_, keys in usable(keymap).items() if id_ in known})]
 
 
 def _clashes(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
@@ -70,12 +59,10 @@ def _clashes(keymap: Mapping[str, str]) -> Iterator[InvalidEntry]:
     for scope in scopes():
         for id_, key, other in _pairs((*scope.bindings, *scope.outer), keymap):
             found.setdefault((id_, key), {}).setdefault(other, scope.name)
-    reported: set[frozenset[str]] = set()
+    reported: set[tuple[str, str, str]] = set()
     for (id_, key), others in found.items():
-        fresh = {
-            other: where for other, where in others.items() if frozenset((id_, other, key)) not in reported
-        }
-        reported |= {frozenset((id_, other, key)) for other in fresh}
+        fresh = {other: where for other, where in others.items() if (other, id_, key) not in reported}
+        reported |= {(id_, other, key) for other in fresh}
         if fresh:
             taken = ", ".join(f"{other!r} ({where})" for other, where in fresh.items())
             text = f"key {key!r} for {id_!r} is bound to {taken} as well"
@@ -86,13 +73,9 @@ def _pairs(bindings: Iterable[Binding], keymap: Mapping[str, str]) -> Iterator[t
     """Yield (id in the keymap, key, another id with that key)."""
     having: dict[str, set[str]] = {}
     for binding in bindings:
-        for key in _keys_of(binding, keymap):
-            having.setdefault(key, set()).add(binding.id or "")
+        for key in keys_in(keymap.get(binding.id or "", binding.key)):
+            if valid_key(key):
+                having.setdefault(long_name(key), set()).add(binding.id or "")
     for key, ids in having.items():
         for id_ in sorted(ids & keymap.keys()):
             yield from ((id_, key, other) for other in sorted(ids - {id_}))
-
-
-def _keys_of(binding: Binding, keymap: Mapping[str, str]) -> list[str]:
-    wanted = keymap.get(binding.id or "", binding.key)
-    return [long_name(key) for key in keys_in(wanted) if valid_key(key)]

@@ -71,9 +71,10 @@ class Navigator:
 
     async def go(self, place: Place) -> None:
         """Open a place at its reference."""
-        before = self.here
+        before, remembered = self.here, place
+        if isinstance(place.reference, CompareRef):  # on the way back it is not sent again
+            remembered = Place(place.mode, Read(place.reference.original))
         to_another_screen = place.reference is not None and place.mode != before.mode
-        remembered = _remembered(place)
         self._jump, self._left_jump = (before, remembered) if to_another_screen else None, False
         await self._show(place.mode)
         self._open(place.reference)
@@ -120,10 +121,3 @@ class Navigator:
             self._app.selection = reference.original
         if isinstance(screen, ModeScreen):
             screen.call_after_refresh(screen.open, reference)
-
-
-def _remembered(place: Place) -> Place:
-    """Return the place to go back to: for a comparison its request, so that it is not sent again."""
-    if isinstance(place.reference, CompareRef):
-        return Place(place.mode, Read(place.reference.original))
-    return place

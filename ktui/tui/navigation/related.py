@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from urllib.parse import unquote
 
@@ -18,7 +18,6 @@ from ktui.core.references import (
     Reference,
     RequestRef,
     ResourceRef,
-    Selection,
     WatcherRef,
     selection_of,
 )
@@ -26,6 +25,7 @@ from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 
 ROOT = "/registry"
+_LETTERS = "123456789abdfghimnstuxyz"  # of further places of a kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,9 @@ def related_places(references: Iterable[Reference], state: State) -> list[Relate
         for item in _places_of(reference, state):
             if item.place in found:
                 continue
-            letter = item.letter if item.letter not in letters else _free(letters)
-            letters.add(letter)
-            found[item.place] = RelatedPlace(letter, item.title, item.about, item.place)
+            free = (letter for letter in (item.letter, *_LETTERS) if letter not in letters)
+            found[item.place] = item = replace(item, letter=next(free, ""))
+            letters.add(item.letter)
     return list(found.values())
 
 
@@ -65,37 +65,28 @@ def implied(references: Iterable[Reference], state: State) -> list[Reference]:
 
 
 def _implied_by(reference: Reference, state: State) -> Iterator[Reference]:
-    if isinstance(reference, RequestRef):
-        yield from _of_request(reference, state)
+    if isinstance(reference, RequestRef) and (row := state.requests.get(reference.id)) is not None:
+        if reference.id in state.watchers:
+            yield WatcherRef(reference.id)
+        if selection := selection_of(row, f"request {reference.id}"):
+            yield Read(selection)
+        started = row.started
+        if started.resource and started.name:
+            yield Object(started.resource, started.namespace, started.name)
+        elif started.resource:
+            yield ResourceRef(started.resource)
     elif isinstance(reference, WatcherRef):
         yield RequestRef(reference.id)
     elif isinstance(reference, Object):
         if prefix := prefix_of(reference.resource, state):
             yield KeyRef(prefix + reference.text, reference.revision)
         yield ResourceRef(reference.resource)
-    elif isinstance(reference, KeyRef):
-        if (named := object_at(reference.key, state)) is not None:
-            yield Object(named.resource, named.namespace, named.name, reference.revision)
-    elif isinstance(reference, PrefixRef):
-        if resource := resource_below(reference.prefix, state):
-            yield ResourceRef(resource)
+    elif isinstance(reference, KeyRef) and (named := object_at(reference.key, state)) is not None:
+        yield Object(named.resource, named.namespace, named.name, reference.revision)
+    elif isinstance(reference, PrefixRef) and (resource := resource_below(reference.prefix, state)):
+        yield ResourceRef(resource)
     elif isinstance(reference, ResourceRef) and (prefix := prefix_of(reference.id, state)):
         yield PrefixRef(prefix)
-
-
-def _of_request(reference: RequestRef, state: State) -> Iterator[Reference]:
-    row = state.requests.get(reference.id)
-    if row is None:
-        return
-    if reference.id in state.watchers:
-        yield WatcherRef(reference.id)
-    if selection := selection_of(row, f"request {reference.id}"):
-        yield Read(selection)
-    started = row.started
-    if started.resource and started.name:
-        yield Object(started.resource, started.namespace, started.name)
-    elif started.resource:
-        yield ResourceRef(started.resource)
 
 
 def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
@@ -119,13 +110,10 @@ def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
             target = f"{selection.verb} {unquote(selection.target)}"
             versions = RelatedPlace("v", "under every version", target, Place("versions", reference))
             lab = RelatedPlace("l", "the Lab with this request", target, Place("lab", reference))
-            return [lab, versions] if _for_the_lab(selection) else [versions]
+            whole = selection.verb == WATCH and has_initial_events(selection.target)
+            return [lab, versions] if whole or selection.verb == LIST else [versions]
         case _:
             return []
-
-
-def _for_the_lab(selection: Selection) -> bool:
-    return selection.verb == LIST or (selection.verb == WATCH and has_initial_events(selection.target))
 
 
 def prefix_of(resource: str, state: State) -> str:
@@ -174,7 +162,3 @@ def at_revision(revision: int, state: State) -> list[Reference]:
     answered = (row for row in state.requests.values() if row.finished is not None)
     found += [RequestRef(row.id) for row in answered if row.finished and row.finished.rv == str(revision)]
     return found
-
-
-def _free(taken: set[str]) -> str:
-    return next((letter for letter in "123456789abdfghimnstuxyz" if letter not in taken), "")

@@ -71,11 +71,10 @@ class Suggestions(Widget):
 
     def choose(self, step: int) -> Suggestion | None:
         """Choose the next one down (`step` 1) or up (-1), cyclically; None if there are none."""
-        if not self.shown:
-            return None
-        self.at = (self.at + step) % len(self.shown) if self.at >= 0 or step > 0 else len(self.shown) - 1
-        self.refresh()
-        return self.shown[self.at]
+        if self.shown:
+            self.at = (max(self.at, -1 if step > 0 else 0) + step) % len(self.shown)
+            self.refresh()
+        return self.chosen
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self.shown)
@@ -270,8 +269,7 @@ class Prompt(Horizontal):
         self._enter(event.value)
 
     def _enter(self, text: str) -> None:
-        problem = self._entered(text)
-        if problem:
+        if problem := self._entered(text):
             self._show_hint(problem, text)
             field = self.query_one(LineField)
             if field.shown_hint != field.hint:  # show it in full

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from ktui.core.format import integer
@@ -115,12 +116,8 @@ def matrix_of(selection: Selection, state: State) -> Matrix:
         current if current is not None and current.minor == each.minor else each
         for each in map(behaviour_of, KNOWN_VERSIONS)
     ]
-    under = compare_versions(
-        request,
-        assumed.cache,
-        behaviours=behaviours,
-        seats=lambda behaviour: seat_range(request, behaviour, assumed),
-    )
+    seats = partial(seat_range, request, assumed=assumed)
+    under = compare_versions(request, assumed.cache, behaviours=behaviours, seats=seats)
     rows = (VersionRow(each, each.behaviour is current, each is under[0]) for each in under)
     return Matrix(tuple(rows), about, request=request, assumed=assumed)
 
@@ -144,15 +141,13 @@ def routes_under(selection: Selection, state: State, *behaviours: Behaviour) -> 
 
 
 def level_named(name: str, state: State) -> PriorityLevel | None:
-    """Return the priority level with this name, as the server computes seats for it; None if unknown."""
-    if state.server is not None and state.server.etcd_kind == "kube-apiserver":
-        return _live_level(name, state)
-    level = LEVELS.get(name)
-    return displayed_level(level) if level is not None else None
+    """Return the priority level with this name, as the server computes seats for it; None if unknown.
 
-
-def _live_level(name: str, state: State) -> PriorityLevel | None:
-    """Return the level as the cluster has configured and limited it; None unless both are known."""
+    Of a live cluster as this has configured and limited it; None unless both are known.
+    """
+    if state.server is None or state.server.etcd_kind != "kube-apiserver":
+        level = LEVELS.get(name)
+        return displayed_level(level) if level is not None else None
     live = state.live
     config = next((level for level in live.flow.levels if level.name == name), None) if live.flow else None
     if config is None:
@@ -180,24 +175,20 @@ def _assumptions(request: ReadRequest, state: State, behaviour: Behaviour) -> tu
 
 def causes_text(row: VersionRow) -> str:
     """Return `+ConsistentListFromCache`, `−WatchList` or `1.23 itself`, joined by commas."""
-    words = [
+    return ", ".join(
         f"{'+' if cause.on else '−'}{cause.gate}" if cause.gate else f"{row.version} itself"
         for cause in row.under.causes
-    ]
-    return ", ".join(words)
+    )
 
 
 def cause_sentences(row: VersionRow) -> list[str]:
     """Return a sentence per cause: the gate, its stage, and what it changed."""
     text = []
     for cause in row.under.causes:
-        aspects = ", ".join(sorted(cause.aspects))
-        phase = phase_of(cause.gate, row.under.behaviour.minor) if cause.gate else None
-        stage = f" ({phase.stage})" if phase is not None else ""
-        gate = (
-            f"{cause.gate}{stage} {'on' if cause.on else 'off'}"
-            if cause.gate
-            else "the release itself, no gate"
-        )
-        text.append(f"{gate}: {aspects}")
+        what = "the release itself, no gate"
+        if cause.gate:
+            phase = phase_of(cause.gate, row.under.behaviour.minor)
+            stage = f" ({phase.stage})" if phase is not None else ""
+            what = f"{cause.gate}{stage} {'on' if cause.on else 'off'}"
+        text.append(f"{what}: {', '.join(sorted(cause.aspects))}")
     return text

@@ -9,6 +9,7 @@ from typing import Any
 from textual import on
 from textual.app import ComposeResult
 
+from ktui.core.format import many
 from ktui.core.references import EXAMPLE, Crumb, Part, Place, Read, Reference, Selection, read_selection
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
@@ -87,12 +88,9 @@ class VersionsScreen(ModeScreen, mode="versions"):
         self._show_rows()
         if fresh:
             self._go_to(lambda row: row.current)
-        changes = f"{matrix.changes} change{'s' if matrix.changes != 1 else ''}"
-        span = (
-            f"{matrix.rows[0].version} to {matrix.rows[-1].version} · {changes}"
-            if matrix.rows
-            else "versions"
-        )
+        span = "versions"
+        if rows := matrix.rows:
+            span = f"{rows[0].version} to {rows[-1].version} · {many(matrix.changes, 'change')}"
         entitle(self.table, line(span))
 
     def paint_panels(self, state: State) -> None:
@@ -100,20 +98,15 @@ class VersionsScreen(ModeScreen, mode="versions"):
         self.query_one("#request", Panel).show(
             partial(request_content, selection, matrix), (selection, matrix.cache, matrix.problem)
         )
-        walk = self.query_one("#walk", Panel)
-        entitle(walk, line(f"decision trace under {row.versions}" if row is not None else "decision trace"))
-        level = matrix.level
-        walk.show(partial(trace_content, row, level), (row,))
-        if self.query_one("#beside").display:
-            self._paint_beside(row)
-
-    def _paint_beside(self, row: VersionRow | None) -> None:
-        """Paint the panels that only a wide terminal shows."""
-        rows = self._matrix.rows
-        self.query_one("#changes", Panel).show(partial(changes_content, rows), rows)
-        panel = self.query_one("#cheaper", Panel)
-        entitle(panel, line(f"cheaper under {row.versions}" if row is not None else "cheaper"))
-        found = self._matrix.cheaper(row) if row is not None else ()
+        walk, under = self.query_one("#walk", Panel), f" under {row.versions}" if row is not None else ""
+        entitle(walk, line(f"decision trace{under}"))
+        walk.show(partial(trace_content, row, matrix.level), (row,))
+        if not self.query_one("#beside").display:
+            return
+        # Panels that only a wide terminal shows.
+        self.query_one("#changes", Panel).show(partial(changes_content, matrix.rows), matrix.rows)
+        panel, found = self.query_one("#cheaper", Panel), matrix.cheaper(row) if row is not None else ()
+        entitle(panel, line(f"cheaper{under}"))
         panel.show(partial(cheaper_content, found), found)
 
     @on(VTable.Highlighted, "#versions")

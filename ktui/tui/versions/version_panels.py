@@ -56,11 +56,6 @@ def _limit(row: VersionRow) -> Cell:
     return ("honoured" if honoured else "ignored", _style(row, "limit"))
 
 
-def _consistency(row: VersionRow) -> Cell:
-    text = row.under.outcome.consistency
-    return (text.replace("_", " "), _style(row, "consistency")) if text else NOTHING
-
-
 def _wait(row: VersionRow) -> Cell:
     plan = row.under.plan
     faint = plan.wait is Wait.NONE and not row.changed("wait")
@@ -71,13 +66,6 @@ def seats_text(seats: SeatRange) -> str:
     if not seats.max:
         return "·"
     return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
-
-
-def _why(row: VersionRow) -> Cell:
-    """Return the reason only where it changed: repeated on each line it would hide that."""
-    if row.first or row.changed("reason"):
-        return (_rule(row), "$foreground")
-    return NOTHING
 
 
 def _rule(row: VersionRow) -> str:
@@ -92,7 +80,10 @@ _VERSIONS: tuple[Column[VersionRow], ...] = (
     Column("route", "route", _route, width=14, priority=5, about="where the answer comes from"),
     Column("reason", "reason", lambda row: (row.under.plan.reason_id, _style(row, "reason")), width=15,
            priority=2, about="id of the rule that decides"),
-    Column("consistency", "consistency", _consistency, width=12, about="consistency of the answer"),
+    Column("consistency", "consistency",
+           lambda row: (text.replace("_", " "), _style(row, "consistency"))
+           if (text := row.under.outcome.consistency) else NOTHING, width=12,
+           about="consistency of the answer"),
     Column("limit", "limit", _limit, width=8, priority=3, about="whether limit is honoured"),
     Column("wait", "wait", _wait, width=6, about="how long it may wait for the cache"),
     figure("seats", "seats", lambda row: row.under.outcome.seats.max,
@@ -100,8 +91,9 @@ _VERSIONS: tuple[Column[VersionRow], ...] = (
            cell=lambda row: (seats_text(row.under.outcome.seats), _style(row, "seats"))),
     Column("changed", "changed by", lambda row: (causes_text(row), "$foreground"), width=16, flex=2,
            priority=0, wish=24, about="the gate or release that changed it"),
-    Column("why", "why", _why, _rule, width=50, flex=3, priority=8, copied=_rule,
-           about="the rule in a sentence"),
+    Column("why", "why",  # only where it changed: repeated on each line it would hide that
+           lambda row: (_rule(row), "$foreground") if row.first or row.changed("reason") else NOTHING,
+           _rule, width=50, flex=3, priority=8, copied=_rule, about="the rule in a sentence"),
 )  # fmt: skip
 
 
@@ -115,39 +107,29 @@ def columns(*, grouped: bool, limits: bool) -> tuple[Column[VersionRow], ...]:
 
 def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
     """Return the request, and below it, if the height allows, what is assumed."""
-    taken = line(
-        (f"{selection.taken_from}  ", "$ink-muted"),
-        (key_of("versions.edit"), "bold $accent"),
-        (" edits the request", "$ink-muted"),
-    )
+    key = (key_of("versions.edit"), "bold $accent")
+    taken = line((f"{selection.taken_from}  ", "$ink-muted"), key, (" edits the request", "$ink-muted"))
     request = line((f"{selection.verb} ", "$ink-muted"), (unquote(selection.target), "bold $ink-strong"))
-    rows = [between(request, taken, width)]
+    below = line((f"predicted by the rules of each version, {matrix.cache}", "$ink-muted"))
     if matrix.problem:
-        rows.append(line((matrix.problem, "$route-error")))
-    else:
-        rows.append(line((f"predicted by the rules of each version, {matrix.cache}", "$ink-muted")))
-    return lines(rows[:height])
+        below = line((matrix.problem, "$route-error"))
+    return lines([between(request, taken, width), below][:height])
 
 
 def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
     """Return the route, guarantees and causes of a change, then each predicate with its value."""
     if row is None:
         return line(("select a version to see its decision trace", "$ink-muted"))
-    above = [*_verdict(row, width), _guarantees(row, level, width)]
-    above += [
-        line((f"  {row.version} changed by ", "$ink-muted"), (text, "$foreground"))
-        for text in cause_sentences(row)
-    ]
-    steps = sentences.trace(row.under.plan, RouteStep)
+    plan, error = row.under.plan, row.under.plan.error
+    word = f"{error.code} {error.reason}" if error is not None else badge(row).word
+    text = error.message if error is not None else _rule(row)
+    above = badged_lines(badge(row), word, text, width, 3)
+    parts = sentences.guarantees(plan, _seats_panel(row, level))
+    above.append(parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT))
+    changed = (f"  {row.version} changed by ", "$ink-muted")
+    above += [line(changed, (text, "$foreground")) for text in cause_sentences(row)]
+    steps = sentences.trace(plan, RouteStep)
     return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
-
-
-def _verdict(row: VersionRow, width: int) -> list[Content]:
-    item, plan = badge(row), row.under.plan
-    error = plan.error
-    word = f"{error.code} {error.reason}" if error is not None else item.word
-    text = error.message if error is not None else sentences.reason(plan)
-    return badged_lines(item, word, text, width, 3)
 
 
 def _seats_panel(row: VersionRow, level: PriorityLevel | None) -> str:
@@ -161,13 +143,7 @@ def _seats_panel(row: VersionRow, level: PriorityLevel | None) -> str:
     return f"{text}, the limit of its priority level is not known" if capped else text
 
 
-def _guarantees(row: VersionRow, level: PriorityLevel | None, width: int) -> Content:
-    parts = sentences.guarantees(row.under.plan, _seats_panel(row, level))
-    return parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT)
-
-
 _VERSION_CELLS = 6
-NO_VARIANT = "no cheaper variant is known under this version"
 
 
 def changes_content(rows: Sequence[VersionRow], _width: int, height: int) -> Content:
@@ -177,31 +153,25 @@ def changes_content(rows: Sequence[VersionRow], _width: int, height: int) -> Con
     causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
     if not causes:
         return line((f"{rows[0].version} to {rows[-1].version} answer it the same way", "$ink-muted"))
-    drawn = [
+    return lines(
         line((pad(version, _VERSION_CELLS), "bold $ink-strong"), (text, "$foreground"))
-        for version, text in causes
-    ]
-    return lines(drawn[:height])
+        for version, text in causes[:height]
+    )
 
 
 def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
-    blocks = [_block(item, width) for item in found]
+    blocks = []
+    for item in found:
+        route = badge_of_route(item.route)
+        head = line(
+            ("→ ", f"bold {item.style}"), (item.change or "cheaper variants", "bold $ink-strong"), "  ",
+            (f"{route.letter} ", route.style), (route.word, "$ink-muted"),
+        )  # fmt: skip
+        blocks.append([head, *wrapped(item.why, width, "$ink-muted", indent="  ")])
     if not blocks:
-        return line((NO_VARIANT, "$ink-muted"))
+        return line(("no cheaper variant is known under this version", "$ink-muted"))
     apart = sum(map(len, blocks)) + len(blocks) - 1 <= height
     drawn: list[Content] = []
     for block in blocks:
         drawn += [line(""), *block] if drawn and apart else block
     return lines(drawn[:height])
-
-
-def _block(item: Alternative, width: int) -> list[Content]:
-    badge = badge_of_route(item.route)
-    head = line(
-        ("→ ", f"bold {item.style}"),
-        (item.change or "cheaper variants", "bold $ink-strong"),
-        ("  ", ""),
-        (f"{badge.letter} ", badge.style),
-        (badge.word, "$ink-muted"),
-    )
-    return [head, *wrapped(item.why, width, "$ink-muted", indent="  ")]
