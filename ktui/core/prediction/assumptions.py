@@ -18,11 +18,7 @@ from ktui.kube.versions import Behaviour, behaviour_of
 OWN_LEVEL = displayed_level(LEVELS["exempt"])
 """The priority level of ktui's own requests to its server, whose token has the rights of an administrator."""
 
-_READINESS = {
-    "ready": Readiness.READY,
-    "reinitializing": Readiness.REINITIALIZING,
-    "disabled": Readiness.DISABLED,
-}
+_READINESS = {each.value: each for each in Readiness}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +80,11 @@ def _routing_state(cache: CacheStatus, rv: int, *, progress: bool, compact: int 
 
     `rv` is the newest revision that the cache has, `compact` etcd's compacted revision.
     """
+    readiness = _READINESS.get(cache.state, Readiness.INITIALIZING)  # `cold`
     return CacheState(
-        readiness=_READINESS.get(cache.state, Readiness.INITIALIZING),
-        cache_rv=rv,
-        progress=progress,
-        oldest_snapshot_rv=cache.oldest_rv if cache.snapshots else None,
-        oldest_watch_rv=cache.oldest_rv,
-        compact_rv=compact,
-    )
+        readiness=readiness, cache_rv=rv, progress=progress, compact_rv=compact,
+        oldest_snapshot_rv=cache.oldest_rv if cache.snapshots else None, oldest_watch_rv=cache.oldest_rv,
+    )  # fmt: skip
 
 
 def logged(state: State, resource_id: str) -> Assumptions:

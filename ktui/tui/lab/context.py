@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from textual.binding import BindingType
@@ -34,9 +34,6 @@ from ktui.tui.lab.runner import Runner
 from ktui.tui.lab.saved import LabHistory
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.widgets.lines import line
-
-if TYPE_CHECKING:
-    from ktui.traces.receiver import OtlpReceiver
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?resourceVersion=0"
 
@@ -100,11 +97,6 @@ class LabContext:
     @property
     def state(self) -> State:
         return self.screen.ktui.state
-
-    @property
-    def receiver(self) -> OtlpReceiver | None:
-        """The receiver of the server's traces, with `--otlp`."""
-        return self.screen.ktui.receiver
 
     @property
     def server_name(self) -> str:

@@ -270,10 +270,11 @@ class LabScreen(ServerScreen, mode="lab"):
         if lab.kube is not None:
             await lab.kube.target.client.close()
         lab.kube = server
-        if server is not None and lab.receiver is not None:  # then traces judge the requests
+        if server is not None and (receiver := self.ktui.receiver) is not None:
+            # Received traces judge the requests.
             from ktui.client.traced_target import TracedTarget  # start-up time
 
-            lab.kube = replace(server, target=TracedTarget(server.target, lab.receiver))
+            lab.kube = replace(server, target=TracedTarget(server.target, receiver))
         for warning in server.warnings if server is not None else ():
             lab.say(warning, "warning")
         lab.changed()
