@@ -40,10 +40,22 @@ def _advised(row: RequestRow, state: State) -> _Advised:
 
 
 def remedies_of(group: Group, state: State) -> list[Remedy]:
-    """Return cheaper variants of the group's newest request, largest saving first; none if it is invalid."""
-    now, known = burden_of(group), _advised(group.example, state)
-    found = [_remedy(advice, group, known, state, now) for advice in known.advice]
-    return sorted((each for each in found if each.worthwhile), key=lambda each: -each.saved)
+    """Return cheaper variants of the group's newest request, largest saving first; none if it is invalid.
+
+    They save enough to be mentioned, or something that is not measured in bytes.
+    """
+    now, known, found = burden_of(group), _advised(group.example, state), []
+    for advice in known.advice:
+        text = cheaper_of(known.url, advice)
+        remedy = Remedy(
+            id=advice.id, change=text.change or advice.why, why=text.why,
+            target=advice.path if sendable(advice) else "", route=text.route, now=now,
+            then=_predicted(advice, group, known.behaviour, state),
+            accept=dict(advice.headers).get("Accept", ""), verb=WATCH if is_watch(advice.path) else LIST,
+        )  # fmt: skip
+        if remedy.then is None or remedy.saved >= WORTH_SAYING:
+            found.append(remedy)
+    return sorted(found, key=lambda each: -each.saved)
 
 
 class Savings:
@@ -110,21 +122,6 @@ def burden_of(group: Group) -> Burden:
     """Return the mean bytes that a request of the group processed, as measured."""
     spent, count = group.spent, max(1, group.count)
     return Burden(spent.etcd_bytes / count, spent.processed_bytes / count)
-
-
-def _remedy(advice: Advice, group: Group, known: _Advised, state: State, now: Burden) -> Remedy:
-    text = cheaper_of(known.url, advice)
-    return Remedy(
-        id=advice.id,
-        change=text.change or advice.why,
-        why=text.why,
-        target=advice.path if sendable(advice) else "",
-        route=text.route,
-        now=now,
-        then=_predicted(advice, group, known.behaviour, state),
-        accept=dict(advice.headers).get("Accept", ""),
-        verb=WATCH if is_watch(advice.path) else LIST,
-    )
 
 
 def _predicted(advice: Advice, group: Group, behaviour: Behaviour, state: State) -> Burden | None:

@@ -104,11 +104,6 @@ class Remedy(Struct, frozen=True):
         """Green if the rules predict less work; plain for a format, whose saving has to be measured."""
         return "$ink-strong" if self.accept else "$success"
 
-    @property
-    def worthwhile(self) -> bool:
-        """True if it saves enough to be mentioned, or something that is not measured in bytes."""
-        return self.then is None or self.saved >= WORTH_SAYING
-
     def saving(self) -> str:
         """Describe the saving: `no etcd read (641 kB now)`, `~180 kB scanned, not 17.9 MB`; "" if unknown."""
         if self.then is None:

@@ -45,14 +45,11 @@ class GateChoice:
     def locked(self) -> bool:
         return self.phase.stage is GateStage.LOCKED
 
-    @property
-    def turned(self) -> bool:
-        return self.on != self.phase.default
-
 
 def _gate(row: GateChoice) -> Cell:
     mark = ("■ ", "$success") if row.on else ("□ ", "$ink-muted")
-    style = "$ink-muted" if row.locked else "bold $accent" if row.turned else "$foreground"
+    turned = row.on != row.phase.default
+    style = "$ink-muted" if row.locked else "bold $accent" if turned else "$foreground"
     return (mark, (row.gate, style))
 
 

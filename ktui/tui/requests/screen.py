@@ -113,8 +113,7 @@ class RequestsScreen(ModeScreen, mode="requests"):
 
     def action_try_cheaper(self) -> None:
         """Compare the request under the cursor with a cheaper variant, in the Lab."""
-        compared = self.top.compared if self.top_shown else self.log_view.compared
-        if compared is not None:
+        if (compared := self._shown.compared) is not None:
             self.ktui.go_to(Place("lab", compared))
         else:
             self.notify("nothing to compare here: only GETs, LISTs and WATCHes are")
