@@ -119,25 +119,18 @@ class RankLines:
 
 
 def _rolled_up(state: State, by: str) -> Iterator[RankLine]:
-    total = state.ranking.total
+    sums: dict[str, tuple[TotalCost, int, int]] = {}  # cost, requests of the last minute, groups
     if by == "namespace":
-        for name, spent in state.ranking.namespaces.items():
-            moved, share = spent.processed_bytes + spent.encoded_bytes, _share(spent, total)
-            name = name or ALL_NAMESPACES
-            yield RankLine(None, replace(spent), share, 0, spent.count, name=name, moved_bytes=moved)
-        return
-    groups: dict[str, list[Group]] = {}
-    for group in state.ranking.ranked():
+        namespaces = state.ranking.namespaces.items()
+        sums = {name or ALL_NAMESPACES: (replace(spent), 0, 0) for name, spent in namespaces}
+    for group in state.ranking.ranked() if by != "namespace" else ():
         name = group.key.client if by == "client" else group.key.shape.resource
-        groups.setdefault(name, []).append(group)
-    for name, members in groups.items():
-        spent = TotalCost()
-        for group in members:
-            spent.merge(group.spent)
-        recent = sum(group.last_minute(state.now) for group in members)
-        moved = spent.processed_bytes + spent.encoded_bytes
-        share = _share(spent, total)
-        yield RankLine(None, spent, share, recent, spent.count, len(members), name=name, moved_bytes=moved)
+        spent, recent, groups = sums.get(name, (TotalCost(), 0, 0))
+        spent.merge(group.spent)
+        sums[name] = spent, recent + group.last_minute(state.now), groups + 1
+    for name, (spent, recent, groups) in sums.items():
+        moved, share = spent.processed_bytes + spent.encoded_bytes, _share(spent, state.ranking.total)
+        yield RankLine(None, spent, share, recent, spent.count, groups, name=name, moved_bytes=moved)
 
 
 def _share(spent: TotalCost, total: TotalCost) -> float:

@@ -27,6 +27,7 @@ from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
 from ktui.core.references import Crumb, Part, Place, Read, Reference, Selection
 from ktui.core.state import State
+from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
 from ktui.tui.audit.group_columns import GroupLine, behaviour_in
 from ktui.tui.audit.log_reading import Ranker, Reading
@@ -39,8 +40,9 @@ from ktui.tui.audit.summary import (
     unknown_text,
 )
 from ktui.tui.audit.versions_view import VersionLine, VersionsView
-from ktui.tui.audit.views import AuditRules, GroupsView, GroupView
+from ktui.tui.audit.views import GroupsView, GroupView, effect_content
 from ktui.tui.dashboard import Dashboard
+from ktui.tui.dialogs.rules import RulesScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Link
@@ -165,8 +167,16 @@ class AuditScreen(ModeScreen, mode="audit"):
         return () if selection is None else (Read(selection),)
 
     def selected_request(self) -> Selection | None:
-        """Return the group's example, for the dashboard's Versions screen."""
-        return self.groups.selected_request()
+        """Return the group's example, for the dashboard's Versions screen; None if it is not a read."""
+        group = self.groups.chosen
+        if group is None:
+            return None
+        selection = Selection(group.verb.upper(), group.example, "the audit")
+        try:
+            selection.read()
+        except RequestError:
+            return None
+        return selection
 
     def selected_object(self) -> tuple[str, Any] | None:
         table = self.groups.table if self.shown == "group" else self.active_table()
@@ -186,7 +196,8 @@ class AuditScreen(ModeScreen, mode="audit"):
                 self.ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))
 
         if (report := self.ranker.report) is not None:
-            self.app.push_screen(AuditRules(behaviour_in(report), report), follow)
+            effect, title = partial(effect_content, report), "route by the rules of"
+            self.app.push_screen(RulesScreen(behaviour_in(report), "", effect, title, "chooses"), follow)
 
     def choose_version(self, version: str) -> None:
         """Rank by the rules of another version, with those of the set gates that it has."""
@@ -246,8 +257,10 @@ class AuditScreen(ModeScreen, mode="audit"):
 
     @on(VTable.Selected, "#slow-ranges")
     def _slow_selected(self, event: VTable.Selected) -> None:
-        """Show the group that most probably caused the reads."""
-        if any(self.groups.put_cursor(rank) for rank in event.row.ranks[:1]):
+        """Show the group that most probably caused the reads, unless a filter hides it."""
+        table, causes = self.groups.table, event.row.ranks[:1]
+        if places := [place for place, row in enumerate(table.rows) if row.group.rank in causes]:
+            table.move_to(places[0])
             self._show_view("group")
         else:
             self.notify("no group in the table would cause such a read")

@@ -12,8 +12,6 @@ from textual.content import Content
 
 from ktui.audit.report import GroupReport, Report
 from ktui.core.format import integer, percent
-from ktui.core.references import Selection
-from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import Behaviour
 from ktui.tui.audit.group_columns import (
     GroupLine,
@@ -32,27 +30,13 @@ from ktui.tui.audit.group_panels import (
 )
 from ktui.tui.audit.summary import summary_content
 from ktui.tui.audit.versions_view import MOST_ASKED, share_under
-from ktui.tui.dialogs.rules import RulesScreen, key_line
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, show_one
 
 
-class AuditRules(RulesScreen):
-    """The choice of a version and its gates, and what these would change for the LISTs read."""
-
-    def __init__(self, now: Behaviour, report: Report) -> None:
-        super().__init__(now, "", lambda behaviour: effect_content(report, behaviour))
-
-    def on_mount(self) -> None:
-        super().on_mount()
-        box = self.query_one(Container)
-        box.border_title = "route by the rules of"
-        box.border_subtitle = key_line("chooses")
-
-
 def effect_content(report: Report, behaviour: Behaviour) -> Content:
-    """Return which share of the LISTs these rules serve from etcd."""
+    """Return which share of the LISTs read these rules would serve from etcd."""
     etcd, total = share_under(report, behaviour)
     if not total:
         return line(("no LIST of a stored resource was read", "$ink-muted"))
@@ -86,18 +70,6 @@ class GroupsView(Vertical):
         """The group under the cursor."""
         return self.table.row.group if self.table.row is not None else None
 
-    def selected_request(self) -> Selection | None:
-        """Return the selected group's example; None if it is not a read."""
-        group = self.chosen
-        if group is None:
-            return None
-        selection = Selection(group.verb.upper(), group.example, "the audit")
-        try:
-            selection.read()
-        except RequestError:
-            return None
-        return selection
-
     def show(self, report: Report, partly: bool) -> None:
         """Show a report; `partly`: reading was stopped before the end of the logs."""
         self.report = report
@@ -107,13 +79,6 @@ class GroupsView(Vertical):
         entitle(self.table, line(title))
         self._summary.show(partial(summary_content, report, partly))
         self.paint()
-
-    def put_cursor(self, rank: int) -> bool:
-        """Move the cursor to the group of a rank. Return False if a filter hides it."""
-        places = [place for place, row in enumerate(self.table.rows) if row.group.rank == rank]
-        if places:
-            self.table.move_to(places[0])
-        return bool(places)
 
     @on(VTable.Highlighted)
     def paint(self) -> None:

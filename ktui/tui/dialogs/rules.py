@@ -64,13 +64,11 @@ _GATES: tuple[Column[GateChoice], ...] = (
 )
 
 
-def key_line(does: str) -> Content:
-    """Return the dialog's keys; `does` says what enter does."""
-    return key_hints(("table.open", does), ("rules.turn", "toggles a gate"), ("rules.close", "closes"))
-
-
 class RulesScreen(Dialog[Behaviour | None]):
-    """Returns the chosen behaviour, None if closed. `effect` describes what a behaviour would change."""
+    """Returns the chosen behaviour, None if closed.
+
+    `effect` describes what a behaviour would change; `does` says what enter does.
+    """
 
     DEFAULT_CSS = """
     RulesScreen > Container { height: 24; }
@@ -82,8 +80,12 @@ class RulesScreen(Dialog[Behaviour | None]):
     AUTO_FOCUS = "#choice-version"
     BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["rules"]
 
-    def __init__(self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content]) -> None:
+    def __init__(
+        self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content],
+        title: str = "the server behaves as", does: str = "switches",
+    ) -> None:  # fmt: skip
         super().__init__()
+        self._title, self._does = title, does
         current = (" ◂ now", "bold $rv-cache")
         version: Column[str] = Column(
             "version", "version",
@@ -101,8 +103,10 @@ class RulesScreen(Dialog[Behaviour | None]):
 
     def compose(self) -> ComposeResult:
         box = Container()
-        box.border_title = "the server behaves as"
-        box.border_subtitle = key_line("switches")
+        box.border_title = self._title
+        box.border_subtitle = key_hints(
+            ("table.open", self._does), ("rules.turn", "toggles a gate"), ("rules.close", "closes")
+        )
         with box:
             with Horizontal():
                 yield self.versions
