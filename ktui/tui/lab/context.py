@@ -31,7 +31,6 @@ from ktui.tui.keys.hints import key_hints, key_of
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import Runner
-from ktui.tui.lab.saved import LabHistory
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.widgets.lines import line
 
@@ -73,8 +72,7 @@ class LabContext:
         self.table: ResourceTable = BUILTIN
         self.namespaces: list[str] = []
         self.consistency = ""
-        self._history = LabHistory()
-        self.runner = Runner(lambda: screen.ktui.clock(), self._keep, self._history.next_number)
+        self.runner = Runner(lambda: screen.ktui.clock(), self._warn)
         self.learnt = False  # True once `table` has the server's custom resources
         self._learnt_from: object = None
         # Of the current results: the server's URL and pid, and its etcd's count of histories.
@@ -142,22 +140,14 @@ class LabContext:
             self.say(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
         return self.runner.running
 
-    # Saved results, and whether they can still be compared.
-
-    def recall(self) -> None:
-        """Load the results of earlier runs of the dashboard."""
-        self.runner.recall(self._history.read())
+    def _warn(self, problem: str) -> None:
+        if problem:
+            self.say(problem, "warning")
 
     def forget(self) -> None:
         """Drop all results, saved ones too."""
         self.runner.clear()
-        if problem := self._history.clear():
-            self.say(problem, "warning")
         self.changed()
-
-    def _keep(self, result: LabResult) -> None:
-        if problem := self._history.add(result):
-            self.say(problem, "warning")
 
     def mark_previous(self) -> None:
         """Mark the results of ktui's own server as previous after a restart or a new history of etcd."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from ktui.core.lab.form_prediction import NOTHING, Figures
 from ktui.core.lab.measured import Measured
 from ktui.core.lab.result import LabResult, winner_text
 from ktui.core.lab.trial import LEAST_RUNS, Polling, decided, trial_of
+from ktui.tui.lab.saved import LabHistory
 
 PREVIOUS = -1
 
@@ -41,13 +41,8 @@ class Planned:
 class Runner:
     """The results in the order of sending; one request at a time."""
 
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.time,
-        done: Callable[[LabResult], None] = lambda result: None,
-        next_number: Callable[[int], int] = lambda last: last + 1,
-    ) -> None:
-        """`done` is called with each answered result; `next_number` with the last number returns the next."""
+    def __init__(self, clock: Callable[[], float], warn: Callable[[str], None]) -> None:
+        """`warn` is called with what went wrong with the file of results, "" for nothing."""
         self.results: list[LabResult] = []
         self.running = False
         self.streamed = 0  # bytes received of the current answer
@@ -56,12 +51,13 @@ class Runner:
         self.waiting = False  # for the traces of what was sent
         self.winner = ""  # of the variants sent last
         self._clock = clock
-        self._done = done
-        self._next_number = next_number
+        self._warn = warn
+        self._history = LabHistory()
         self._number = 0
 
-    def recall(self, results: Iterable[LabResult]) -> None:
-        self.results = [replace(result, previous=True) for result in results]
+    def recall(self) -> None:
+        """Load the results of earlier runs of the dashboard."""
+        self.results = [replace(result, previous=True) for result in self._history.read()]
         self._number = max((result.number for result in self.results), default=0)
 
     def mark_previous(self, server: str) -> None:
@@ -89,7 +85,7 @@ class Runner:
             target.forget()
             self._settle()
             for result in sent:
-                self._done(result)
+                self._warn(self._history.add(result))
 
     async def _judged(self, target: Target, runs: list[Measured]) -> list[Measured]:
         """Return the runs as their traces tell them, if the server's traces are received."""
@@ -143,7 +139,8 @@ class Runner:
         else:
             trials = [None, trial_of(found[0], found[1], polling)][-len(rows) :]
             for row, runs, trial in zip(rows, found[-len(rows) :], trials, strict=True):
-                self._done(self._put(row, measured=middle(runs), pending=False, trial=trial))
+                result = self._put(row, measured=middle(runs), pending=False, trial=trial)
+                self._warn(self._history.add(result))
         finally:
             self.running, self.run_of_trial, self.so_far = False, 0, ""
             target.forget()
@@ -179,7 +176,7 @@ class Runner:
         self.streamed += len(chunk)
 
     def _begin(self, planned: Planned, server: str) -> LabResult:
-        before, self._number = self._number, self._next_number(self._number)
+        before, self._number = self._number, self._history.next_number(self._number)
         result = LabResult(
             number=self._number,
             label=planned.variant.label,
@@ -211,5 +208,6 @@ class Runner:
         ]
 
     def clear(self) -> None:
-        """Drop all results but those still pending."""
+        """Drop all results but those still pending, saved ones too."""
         self.results = [result for result in self.results if result.pending]
+        self._warn(self._history.clear())

@@ -133,7 +133,7 @@ class LabScreen(ServerScreen, mode="lab"):
     def on_mount(self) -> None:
         super().on_mount()
         self.form_pane.fields.set_value("resource", "pods")
-        self.lab.recall()
+        self.lab.runner.recall()
         self.results.table.focus()
         if context := self.ktui.preferences.kube_context:
             self.in_background(partial(self._choose_target, context), "target")
