@@ -66,7 +66,7 @@ class Runner:
             replace(each, previous=True) if each.server == server else each for each in self.results
         ]
 
-    async def run(self, target: Target, planned: Sequence[Planned], server: str = "") -> None:
+    async def run(self, target: Target, planned: Sequence[Planned], server: str) -> None:
         """Send every variant. Raises ClientError for an unreachable server; error answers are results.
 
         Where the server's traces are received, the results are judged by them at the end.
@@ -76,7 +76,13 @@ class Runner:
         sent: list[LabResult] = []
         try:
             for each in planned:
-                sent.append(await self._send(target, each, server))
+                result, self.streamed = self._begin(each, server), 0
+                try:
+                    measured = await target.measure(each.question, self._count)
+                except ClientError as error:
+                    self._put(result, error=str(error), pending=False)
+                    raise
+                sent.append(self._put(result, measured=measured, pending=False))
             runs = await self._judged(target, [each.answer for each in sent])
             sent = [self._put(each, measured=run) for each, run in zip(sent, runs, strict=True)]
             self.winner = winner_text(self.results[first:])
@@ -99,23 +105,8 @@ class Runner:
             self.waiting = False
         return copies
 
-    async def _send(self, target: Target, planned: Planned, server: str) -> LabResult:
-        result = self._begin(planned, server)
-        self.streamed = 0
-        try:
-            measured = await target.measure(planned.question, self._count)
-        except ClientError as error:
-            self._put(result, error=str(error), pending=False)
-            raise
-        return self._put(result, measured=measured, pending=False)
-
     async def compare(
-        self,
-        target: Target,
-        original: Planned,
-        variant: Planned,
-        server: str = "",
-        polling: Polling | None = None,
+        self, target: Target, original: Planned, variant: Planned, server: str, polling: Polling | None
     ) -> None:
         """Send both in alternation and compare their cost.
 
@@ -147,12 +138,7 @@ class Runner:
             self._settle()
 
     def _pair_sent(
-        self,
-        rows: Sequence[LabResult],
-        polling: Polling | None,
-        found: list[list[Measured]],
-        *,
-        counted: bool,
+        self, rows: list[LabResult], polling: Polling | None, found: list[list[Measured]], *, counted: bool
     ) -> bool:
         """Show the medians so far; return True if they are decisive.
 
@@ -178,16 +164,10 @@ class Runner:
     def _begin(self, planned: Planned, server: str) -> LabResult:
         before, self._number = self._number, self._history.next_number(self._number)
         result = LabResult(
-            number=self._number,
-            label=planned.variant.label,
-            path=planned.path,
-            form=planned.variant.form,
-            predicted=planned.predicted,
-            server=server,
-            at=self._clock(),
+            number=self._number, label=planned.variant.label, path=planned.path, form=planned.variant.form,
+            predicted=planned.predicted, server=server, at=self._clock(), pending=True,
             baseline=before if planned.baseline == PREVIOUS else planned.baseline,
-            pending=True,
-        )
+        )  # fmt: skip
         self.results.append(result)
         return result
 
