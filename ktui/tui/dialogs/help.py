@@ -116,7 +116,7 @@ class HelpScreen(Dialog[None]):
     def _show(self) -> None:
         text = self.query_one(Input).value
         found = [section for item in self.sections if (section := item.matching(text)).lines]
-        # So many in the first column that both are about as long.
+        # The first column takes sections until both are about as long.
         lengths = [len(section.lines) + 2 for section in found]
         apart = [abs(sum(lengths[:count]) - sum(lengths[count:])) for count in range(len(found) + 1)]
         half = max(count for count, gap in enumerate(apart) if gap == min(apart))
