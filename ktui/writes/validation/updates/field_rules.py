@@ -4,12 +4,10 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from itertools import zip_longest
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
-from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 
 Rule = Callable[[Obj, Obj], list[FieldError]]
@@ -73,28 +71,3 @@ def kept(*names: str) -> Rule:
 
 def all_of(*rules: Rule) -> Rule:
     return lambda old, new: [error for rule in rules for error in rule(old, new)]
-
-
-def differences(old: Any, new: Any, path: str) -> str:
-    """Return `- path: value` for the old and `+ path: value` for the new value, one per line.
-
-    For the message of a refused change of a whole spec. Upstream's lines are go-cmp's, over internal Go
-    types, and deliberately unstable; these name each changed field by its path.
-    """
-    return "".join(f"{line}\n" for line in _lines(old, new, path))
-
-
-def _lines(old: Any, new: Any, path: str) -> Iterator[str]:
-    if old == new:
-        return
-    if isinstance(old, dict) and isinstance(new, dict):
-        for name in dict.fromkeys([*old, *new]):
-            yield from _lines(old.get(name), new.get(name), f"{path}.{name}")
-    elif isinstance(old, list) and isinstance(new, list):
-        for index, (one, other) in enumerate(zip_longest(old, new)):
-            yield from _lines(one, other, f"{path}[{index}]")
-    else:
-        if old is not None:
-            yield f"- {path}: {to_json(old).decode()}"
-        if new is not None:
-            yield f"+ {path}: {to_json(new).decode()}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
+from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.selectors import selector_shown
 from ktui.writes.validation.updates import definitions, pods, services, storage
 from ktui.writes.validation.updates.field_rules import (
@@ -56,13 +57,8 @@ def _only_set(field: str, name: str) -> FieldError:
 
 
 def role_binding(old: Obj, new: Obj) -> list[FieldError]:
-    was, wanted = old.get("roleRef") or {}, new.get("roleRef") or {}
-    names = ("apiGroup", "kind", "name")
-    if all((was.get(name) or "") == (wanted.get(name) or "") for name in names):
-        return []
-    # The internal type has no JSON names.
-    shown = {name[0].upper() + name[1:]: wanted.get(name) or "" for name in ("kind", "name")}
-    return [invalid("roleRef", {"APIGroup": wanted.get("apiGroup") or "", **shown}, "cannot change roleRef")]
+    was, shown = (internal(one.get("roleRef") or {}, "rbac.v1.RoleRef") for one in (old, new))
+    return [] if was == shown else [invalid("roleRef", shown, "cannot change roleRef")]
 
 
 def _priority(old: Obj, new: Obj) -> list[FieldError]:
@@ -84,7 +80,7 @@ _STATEFUL_SET = (
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
 _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
-_FIXED_IN_JOBS = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy")
+_FIXED_IN_JOBS = ("backoffLimitPerIndex", "managedBy", "successPolicy")
 
 
 def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
@@ -99,7 +95,13 @@ def job(old: Obj, new: Obj) -> list[FieldError]:
     errors = _completions(was, wanted) + _selector(old, new)
     free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
     if not same(_template(was, free), _template(wanted, free)):
-        errors.append(invalid("spec.template", wanted.get("template"), IMMUTABLE))
+        kind, path = ("PodSpec", "spec.template.spec") if free else ("PodTemplateSpec", "spec.template")
+        errors.append(invalid(path, internal(at(new, path), f"core.v1.{kind}"), IMMUTABLE))
+    errors += unchanged(was.get("completionMode"), wanted.get("completionMode"), "spec.completionMode")
+    policy = internal(wanted.get("podFailurePolicy"), "batch.v1.PodFailurePolicy")
+    errors += unchanged(
+        was.get("podFailurePolicy"), wanted.get("podFailurePolicy"), "spec.podFailurePolicy", policy
+    )
     return errors
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj, hashed
-from ktui.writes.validation.updates.field_rules import differences, same, spec_of, without
+from ktui.writes.validation.internal_types import internal, internal_diff
+from ktui.writes.validation.updates.field_rules import same, spec_of, without
 
-_AFFINITY = "spec.affinity.nodeAffinity"
+_TERM, _AFFINITY = "core.v1.NodeSelectorTerm", "spec.affinity.nodeAffinity"
 _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
 
@@ -60,10 +61,10 @@ def _node_affinity_errors(was: Any, wanted: Any) -> list[FieldError]:
         return []
     if len(old) != len(new):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        return [invalid(_TERMS, [term_shown(term) for term in new] or None, why)]
+        return [invalid(_TERMS, [internal(term, _TERM) for term in new] or None, why)]
     why = "only additions are allowed (no mutations or deletions)"
     pairs = enumerate(zip(old, new, strict=True))
-    return [invalid(f"{_TERMS}[{i}]", term_shown(b), why) for i, (a, b) in pairs if not _only_adds(a, b)]
+    return [invalid(f"{_TERMS}[{i}]", internal(b, _TERM), why) for i, (a, b) in pairs if not _only_adds(a, b)]
 
 
 def _only_adds(old: Obj, new: Obj) -> bool:
@@ -72,18 +73,6 @@ def _only_adds(old: Obj, new: Obj) -> bool:
     if not any(was):
         return not any(wanted)
     return all(now[: len(before)] == before for before, now in zip(was, wanted, strict=True))
-
-
-def term_shown(term: Obj) -> Obj:
-    """Return a NodeSelectorTerm as Go formats its internal type."""
-    return {
-        shown: [
-            {"Key": r.get("key", ""), "Operator": r.get("operator", ""), "Values": r.get("values")}
-            for r in term.get(name) or []
-        ]
-        or None
-        for name, shown in (("matchExpressions", "MatchExpressions"), ("matchFields", "MatchFields"))
-    }
 
 
 def _put(spec: Obj, name: str, value: Any) -> None:
@@ -114,10 +103,7 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
     before, seconds = was.get("activeDeadlineSeconds"), wanted.get("activeDeadlineSeconds")
     alone = seconds is None or 1 <= seconds <= MAX_INT32  # by the rule for a new pod
     errors = [] if alone else [invalid(_DEADLINE, seconds, _between(1))]
-    for name in (
-        "containers",
-        "initContainers",
-    ):  # upstream reports spaces twice: of a pod, and of its update
+    for name in ("containers", "initContainers"):  # upstream reports spaces twice: of a pod, and its update
         for index, container in enumerate(wanted.get(name) or []):
             errors += _padded(container.get("image") or "", f"spec.{name}[{index}].image")
     for name in ("containers", "initContainers"):
@@ -138,7 +124,8 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
         errors += narrowing_errors(was, munged)
     old_spec = without(was, _ALIAS)
     if any(not same(old_spec.get(name), munged.get(name)) for name in old_spec.keys() | munged.keys()):
-        errors.append(forbidden("spec", f"{_OTHER_FIELDS}\n{differences(old_spec, munged, 'spec')}"))
+        changes = internal_diff("core.v1.PodSpec", old_spec, munged)
+        errors.append(forbidden("spec", f"{_OTHER_FIELDS}\n{changes}"))
     return errors
 
 

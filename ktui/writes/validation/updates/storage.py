@@ -7,9 +7,9 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
+from ktui.writes.validation.internal_types import internal, internal_diff
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates.field_rules import at, differences, same, spec_of, unchanged
-from ktui.writes.validation.updates.pods import term_shown
+from ktui.writes.validation.updates.field_rules import at, same, spec_of, unchanged
 
 _CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound"
@@ -36,7 +36,8 @@ def claim(old: Obj, new: Obj) -> list[FieldError]:
     munged = _munged_claim(was, wanted, bound=at(new, "status.phase") == "Bound")
     errors: list[FieldError] = []
     if any(not same(was.get(name), munged.get(name)) for name in was.keys() | munged.keys()):
-        errors.append(forbidden("spec", f"{_CLAIM}\n{differences(was, munged, 'spec')}"))
+        changes = internal_diff("core.v1.PersistentVolumeClaimSpec", was, munged)
+        errors.append(forbidden("spec", f"{_CLAIM}\n{changes}"))
     before, after = (amount(at(spec, "resources.requests.storage")) for spec in (was, wanted))
     if after < before and after <= amount(at(old, "status.capacity.storage")):
         errors.append(
@@ -75,13 +76,15 @@ def volume(old: Obj, new: Obj) -> list[FieldError]:
         other = {**other, "csi": csi}
     errors: list[FieldError] = []
     if source != other:
-        why = f"spec.persistentvolumesource is immutable after creation\n{differences(source, other, 'spec')}"
+        changes = internal_diff("core.v1.PersistentVolumeSource", source, other)
+        why = f"spec.persistentvolumesource is immutable after creation\n{changes}"
         errors.append(forbidden("spec.persistentvolumesource", why))
     errors += unchanged(was.get("volumeMode"), wanted.get("volumeMode"), "volumeMode")
     affinity = was.get("nodeAffinity")
     if affinity is not None and _required(affinity) != _required(wanted.get("nodeAffinity")):
         why = "field is immutable, except for updating from beta label to GA"
-        errors.append(invalid("nodeAffinity", _affinity_shown(wanted.get("nodeAffinity")), why))
+        shown = internal(wanted.get("nodeAffinity"), "core.v1.VolumeNodeAffinity")
+        errors.append(invalid("nodeAffinity", shown, why))
     if was.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
         errors.append(forbidden(_ATTRIBUTES, "update from non-nil value to nil is forbidden"))
     return errors
@@ -103,14 +106,6 @@ def _required(affinity: Any) -> Any:
         }
         for term in terms
     ]
-
-
-def _affinity_shown(affinity: Any) -> Any:
-    """Return the affinity as Go formats the internal type."""
-    if affinity is None or affinity.get("required") is None:
-        return None if affinity is None else {"Required": None}
-    terms = [term_shown(term) for term in affinity["required"].get("nodeSelectorTerms") or []]
-    return {"Required": {"NodeSelectorTerms": terms or None}}
 
 
 def topology(old: Obj, new: Obj) -> list[FieldError]:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.quantity import amount
+from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.updates.kinds import update_errors
 
 SEALED = "Forbidden: field is immutable when `immutable` is set"
@@ -24,6 +26,7 @@ CLAIM = (
 SOURCE = "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n"
 AFFINITY = "field is immutable, except for updating from beta label to GA"
 ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "a"}
+TEMPLATE = internal({"spec": {"nodeName": "b"}}, "core.v1.PodTemplateSpec")
 CLASS = {
     "provisioner": "p",
     "parameters": {"a": "1"},
@@ -117,7 +120,7 @@ REFUSED = [
         spec(template={"spec": {"nodeName": "a"}}, completionMode="NonIndexed"),
         spec(template={"spec": {"nodeName": "b"}}, completionMode="Indexed"),
         [
-            'spec.template: Invalid value: {"spec":{"nodeName":"b"}}: field is immutable',
+            f"spec.template: Invalid value: {to_json(TEMPLATE).decode()}: field is immutable",
             'spec.completionMode: Invalid value: "Indexed": field is immutable',
         ],
     ),
@@ -125,13 +128,16 @@ REFUSED = [
         "jobs.batch",
         spec(suspend=True, template={"spec": {"nodeName": "a"}}),
         spec(suspend=True, template={"spec": {"nodeName": "b"}}),
-        ['spec.template: Invalid value: {"spec":{"nodeName":"b"}}: field is immutable'],
+        [f"spec.template.spec: Invalid value: {to_json(TEMPLATE['Spec']).decode()}: field is immutable"],
     ),
     (
         "jobs.batch",
         {**spec(suspend=True, template={"spec": {"nodeSelector": {"a": "b"}}}), "status": {"active": 1}},
-        spec(suspend=True, template={"spec": {}}),
-        ['spec.template: Invalid value: {"spec":{}}: field is immutable'],
+        spec(suspend=True, template={}),
+        [
+            f"spec.template: Invalid value: {to_json(internal({}, 'core.v1.PodTemplateSpec')).decode()}: "
+            "field is immutable"
+        ],
     ),
     *(
         (
@@ -150,21 +156,29 @@ REFUSED = [
         "persistentvolumeclaims",
         claim("1Gi", accessModes=["ReadWriteOnce"]),
         claim("1Gi", accessModes=["ReadWriteMany"]),
-        [f'{CLAIM}- spec.accessModes[0]: "ReadWriteOnce"\n+ spec.accessModes[0]: "ReadWriteMany"\n'],
+        [
+            f'{CLAIM}@@ -1,6 +1,6 @@\n {{\n  "AccessModes": [\n-  "ReadWriteOnce"\n+  "ReadWriteMany"\n'
+            '  ],\n  "Selector": null,\n  "Resources": {\n'
+        ],
     ),
     (
         "persistentvolumeclaims",
         claim("1Gi", "Pending"),
         claim("3Gi", "Pending"),
-        [f'{CLAIM}- spec.resources.requests.storage: "1Gi"\n+ spec.resources.requests.storage: "3Gi"\n'],
+        [
+            f'{CLAIM}@@ -4,7 +4,7 @@\n  "Resources": {{\n   "Limits": null,\n   "Requests": {{\n'
+            '-   "storage": "1Gi"\n+   "storage": "3Gi"\n   }\n  },\n  "VolumeName": "",\n'
+        ],
     ),
     (
         "persistentvolumeclaims",
         claim("3Gi", volumeMode="Filesystem", volumeAttributesClassName="a"),
         claim("2048Mi", volumeMode="Block"),
         [
-            f'{CLAIM}- spec.volumeMode: "Filesystem"\n+ spec.volumeMode: "Block"\n'
-            '- spec.volumeAttributesClassName: "a"\n',
+            f'{CLAIM}@@ -9,8 +9,8 @@\n  }},\n  "VolumeName": "",\n  "StorageClassName": null,\n'
+            '- "VolumeMode": "Filesystem",\n+ "VolumeMode": "Block",\n  "DataSource": null,\n'
+            '  "DataSourceRef": null,\n- "VolumeAttributesClassName": "a"\n'
+            '+ "VolumeAttributesClassName": null\n }\n',
             "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
             'volumeMode: Invalid value: "Block": field is immutable',
             "spec.volumeAttributesClassName: Forbidden: update from non-nil value to nil is forbidden",
@@ -174,7 +188,11 @@ REFUSED = [
         "persistentvolumes",
         spec(csi={"driver": "d", "volumeHandle": "a"}),
         spec(csi={"driver": "d", "volumeHandle": "b"}),
-        [f'{SOURCE}- spec.csi.volumeHandle: "a"\n+ spec.csi.volumeHandle: "b"\n'],
+        [
+            f'{SOURCE}@@ -22,7 +22,7 @@\n  "StorageOS": null,\n  "CSI": {{\n   "Driver": "d",\n'
+            '-  "VolumeHandle": "a",\n+  "VolumeHandle": "b",\n'
+            '   "ReadOnly": false,\n   "FSType": "",\n   "VolumeAttributes": null,\n'
+        ],
     ),
     (
         "persistentvolumes",
