@@ -146,9 +146,9 @@ def worst(found: list[Finding]) -> Severity | None:
 def _memory_findings(live: LiveState, routes: list[ResourceRoutes]) -> Iterator[Finding]:
     """Estimate the memory that answers of LISTs hold: bytes per second × how long a LIST takes."""
     held = {
-        row.resource: row.bytes / row.seconds * row.ms / 1000
+        row.resource: row.bytes / row.seconds * row.list_ms / 1000
         for row in routes
-        if row.bytes and row.ms and row.seconds
+        if row.bytes and row.list_ms and row.seconds
     }
     memory = sum(row.scrape.memory_bytes or 0 for row in live.present)
     whole = sum(held.values())

@@ -57,15 +57,15 @@ def _resource(row: ResourceRoutes) -> Document:
     """Return a resource's totals over the window; `rates` are per second."""
     return {
         "seconds": row.seconds,
-        "cache": {**asdict(row.cache), "indexed": row.indexed},
-        "etcd": {**asdict(row.etcd), "evaluated": row.evaluated, "probes": row.probes},
+        "cache": {**asdict(row.cache), "indexed": row.indexed_lists},
+        "etcd": {**asdict(row.etcd), "evaluated": row.client_etcd_evaluated, "probes": row.probes},
         "consistent_reads": {
-            "success": row.success, "failure": row.failure, "fallback": row.fallback,
-            "rejected": row.rejected_reads, "wait_ms": row.wait_ms,
+            "success": row.success, "failure": row.consistent_failure, "fallback": row.consistent_fallback,
+            "rejected": row.consistent_rejected, "wait_ms": row.wait_ms,
         },
         "lists": row.answered,
-        "errors": row.errors,
-        "rejected": row.rejected,
+        "errors": row.list_errors,
+        "rejected": row.list_rejected,
         "verbs": {
             "get": row.gets, "list": row.lists, "watch": row.watch_requests, "create": row.creates,
             "update": row.updates, "patch": row.patches, "delete": row.deletes,
@@ -76,13 +76,13 @@ def _resource(row: ResourceRoutes) -> Document:
         "watches": row.watches,
         "watch_events": row.watch_events,
         "watch_bytes": row.watch_bytes,
-        "terminated_watches": row.terminated,
+        "terminated_watches": row.terminated_watchers,
         "bytes": row.bytes,
         "mean_bytes": row.mean_bytes,
-        "ms": row.ms,
+        "ms": row.list_ms,
         "scopes": {
             "cluster": {"lists": row.cluster_lists, "ms": row.cluster_ms},
-            "namespace": {"lists": row.namespace_lists, "ms": row.namespace_ms},
+            "namespace": {"lists": row.namespace_timed, "ms": row.namespace_ms},
         },
         "amplification": row.amplification,
         "objects": row.objects,

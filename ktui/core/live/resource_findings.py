@@ -239,24 +239,25 @@ def rate(row: ResourceRoutes | LevelRow, value: float | None) -> float:
 
 
 def _fallbacks(row: ResourceRoutes) -> Iterator[Finding]:
-    if row.fallback:
-        text = f"{many(round(row.fallback), 'consistent LIST')} waited 3 s for the cache and then read etcd"
+    if row.consistent_fallback:
+        lists = many(round(row.consistent_fallback), "consistent LIST")
+        text = f"{lists} waited 3 s for the cache and then read etcd"
         yield _found(row, "consistent-read-fallback", text, row.etcd.fetched)
-    if row.rejected_reads:
-        lists = many(round(row.rejected_reads), "consistent LIST")
+    if row.consistent_rejected:
+        lists = many(round(row.consistent_rejected), "consistent LIST")
         text = f"{lists} got a 429: the cache was 3 s behind"
-        yield _found(row, "consistent-read-rejected", text, row.rejected_reads)
+        yield _found(row, "consistent-read-rejected", text, row.consistent_rejected)
 
 
 def _from_etcd(minor: int, row: ResourceRoutes) -> Iterator[Finding]:
     lists, fetched = row.etcd.lists or 0, row.etcd.fetched or 0
-    if lists and lists <= (row.fallback or 0):
+    if lists and lists <= (row.consistent_fallback or 0):
         return  # that finding has it
     if not lists or row.resource in UNCACHED or max(row.objects or 0, fetched / lists) < LARGE:
         return
     read, often = many(round(fetched), "object"), frequency(rate(row, fetched))
     text = f"{many(round(lists), 'LIST')} read {read} from etcd ({often} objects)"
-    advice = etcd_lists_advice(minor, fallback=bool(row.fallback))
+    advice = etcd_lists_advice(minor, fallback=bool(row.consistent_fallback))
     yield _found(row, "etcd-lists", text, fetched, advice=advice)
 
 
@@ -273,7 +274,7 @@ def _amplified(row: ResourceRoutes) -> Iterator[Finding]:
 
 def _waits(row: ResourceRoutes) -> Iterator[Finding]:
     waits = row.waits or 0
-    if waits < LEAST_WAITS or row.fallback or row.rejected_reads:  # those findings have it
+    if waits < LEAST_WAITS or row.consistent_fallback or row.consistent_rejected:  # those findings have it
         return
     slow = waits - row.fast_waits if row.fast_waits is not None else 0
     if slow <= waits * LATE_SHARE and (row.wait_ms or 0) < SLOW_WAIT_MS:
@@ -323,9 +324,9 @@ def _damage(row: ResourceRoutes) -> Iterator[Finding]:
         yield _found(row, "cache-check-error", text, row.objects, severity=severity)
     if row.checks_failed:
         yield _found(row, "cache-inconsistent", "the watch cache differs from etcd", row.cache.returned)
-    if row.terminated:
-        text = f"WATCHes cut off because the client read too slowly: {integer(round(row.terminated))}"
-        yield _found(row, "slow-watchers", text, row.terminated * (row.objects or 1))
+    if row.terminated_watchers:
+        text = f"WATCHes cut off because the client read too slowly: {integer(row.terminated_watchers)}"
+        yield _found(row, "slow-watchers", text, row.terminated_watchers * (row.objects or 1))
 
 
 def _polling(row: ResourceRoutes) -> Iterator[Finding]:

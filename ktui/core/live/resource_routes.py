@@ -7,11 +7,13 @@ with etcd every 5 to 7.5 minutes (feature gate DetectCacheInconsistency).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
 from ktui.contract.events.live import ResourceScrape
 from ktui.core.format import integer, long_bytes, many, percent
+from ktui.core.live.client_reads import ReadCounters
 from ktui.core.live.window import Grown, ReplicaRow, growth, latest, share, summed, total
 
 Number = float | None  # None: not reported
@@ -30,10 +32,11 @@ class Served(msgspec.Struct, frozen=True, gc=False):
         return share(self.fetched, self.returned)
 
 
-class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
-    """Totals over `seconds`, and current gauges. None: no replica reports the figure.
+class ResourceRoutes(ReadCounters, frozen=True, kw_only=True, omit_defaults=False, gc=False):
+    """What the counters grew by within `seconds`, and current gauges. None: no replica reports the figure.
 
     LISTs are those of clients; what the server read on its own account is in `own_etcd_fetched` and `checks`.
+    The figures of MEANS are means.
     """
 
     resource: str
@@ -42,58 +45,14 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     etcd: Served
     own_etcd_fetched: Number = None
     probes: Number = None  # revision probes of consistent reads that etcd answered
-    indexed: Number = None
-    evaluated: Number = None
     success: Number = None  # consistent reads
-    failure: Number = None
-    fallback: Number = None
-    rejected_reads: Number = None
-    waits: Number = None
-    wait_ms: Number = None  # mean
-    lists: Number = None  # requests
-    errors: Number = None
-    rejected: Number = None
-    bytes: Number = None
+    bytes: Number = None  # those of `list_bytes` that clients got
     mean_bytes: Number = None
-    ms: Number = None  # mean of a LIST
     cluster_lists: Number = None
-    cluster_ms: Number = None
-    namespace_lists: Number = None
-    namespace_ms: Number = None
     watches: Number = None
-    watch_events: Number = None
-    watch_bytes: Number = None
-    watch_lists: Number = None
-    terminated: Number = None
-    cache_events: Number = None
     refills: Number = None  # of the cache, after its first filling
-    capacity_increases: Number = None
-    checks_ok: Number = None
-    checks_failed: Number = None
-    checks_errored: Number = None
     checked: bool = False  # since a replica began, there was a check
-    check_lists: Number = None  # LISTs of etcd by consistency checks
-    check_objects: Number = None  # read from etcd by consistency checks
-    check_bytes: Number = None  # of these, by the server's own estimate of sizes
-    init_events: Number = None
-    init_errors: Number = None
-    fast_waits: Number = None
-    watch_list_ms: Number = None  # mean
-    gets: Number = None
-    get_errors: Number = None
-    watch_requests: Number = None
-    creates: Number = None
-    updates: Number = None
-    patches: Number = None
-    deletes: Number = None
-    terminated_requests: Number = None
-    aborted: Number = None
-    etcd_gets: Number = None
-    etcd_list_calls: Number = None
-    etcd_writes: Number = None
-    etcd_errors: Number = None
-    etcd_calls: Number = None
-    etcd_ms: Number = None  # mean of a call
+    check_bytes: Number = None  # of `check_objects`, by the server's own estimate of sizes
     objects: Number = None
     size_bytes: Number = None
 
@@ -103,12 +62,12 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
     @property
     def answered(self) -> Number:
         """LIST requests without those rejected with 429."""
-        return _less(self.lists, self.rejected)
+        return _less(self.lists, self.list_rejected)
 
     @property
     def succeeded(self) -> Number:
         """LIST requests that were not answered with an error."""
-        return _less(self.answered, self.errors)
+        return _less(self.answered, self.list_errors)
 
     @property
     def served(self) -> Number:
@@ -143,10 +102,9 @@ class ResourceRoutes(msgspec.Struct, frozen=True, gc=False):
         return share(self.fetched, self.returned)
 
 
-# Figures that are counters of the same name, summed; the others of the same name are means, or without
-# what the server asked itself.
-_COUNTED = frozenset(ResourceRoutes.__struct_fields__) - {
-    "lists", "wait_ms", "cluster_ms", "namespace_ms", "watch_list_ms", "etcd_ms"
+MEANS = {  # figures that are means, by what they are divided by
+    "wait_ms": "waits", "list_ms": "list_timed", "cluster_ms": "cluster_timed",
+    "namespace_ms": "namespace_timed", "watch_list_ms": "watch_lists", "etcd_ms": "etcd_timed",
 }  # fmt: skip
 
 
@@ -158,11 +116,12 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
 
     sums = summed(grown)
     of = sums.__getitem__
-    sent, own_sent = of("lists"), of("self_lists") or 0.0
-    lists = max(0.0, sent - own_sent) if sent is not None else None
+    sent, own_sent = of("lists"), of("self_lists") or 0
+    lists = _less(sent, own_sent)
     checks, check_objects = total((of("checks_ok"), of("checks_failed"))), of("check_objects")
     objects = _largest(point.gauges.objects for point in points)
     size_bytes = _largest(point.gauges.size_bytes for point in points)
+    figures: dict[str, Any] = sums | {name: share(of(name), of(count)) for name, count in MEANS.items()}
 
     return ResourceRoutes(
         resource=resource,
@@ -171,44 +130,26 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
         etcd=Served(of("client_etcd_lists"), of("client_etcd_fetched"), of("client_etcd_returned")),
         own_etcd_fetched=_less(of("etcd_fetched"), of("client_etcd_fetched")),
         probes=total((of("consistent_success"), of("consistent_failure"))),
-        indexed=of("indexed_lists"),
-        evaluated=of("client_etcd_evaluated"),
         success=_less(of("consistent_success"), own_sent),
-        failure=of("consistent_failure"),
-        fallback=of("consistent_fallback"),
-        rejected_reads=of("consistent_rejected"),
-        wait_ms=share(of("wait_ms"), of("waits")),
-        lists=lists,
-        errors=of("list_errors"),
-        rejected=of("list_rejected"),
         bytes=_share_of(of("list_bytes"), lists, sent),
         mean_bytes=share(of("list_bytes"), of("list_sizes")),
-        ms=share(of("list_ms"), of("list_timed")),
         cluster_lists=_less(of("cluster_timed"), own_sent),
-        cluster_ms=share(of("cluster_ms"), of("cluster_timed")),
-        namespace_lists=of("namespace_timed"),
-        namespace_ms=share(of("namespace_ms"), of("namespace_timed")),
         watches=latest(points, "watches"),
-        watch_list_ms=share(of("watch_list_ms"), of("watch_lists")),
-        terminated=of("terminated_watchers"),
         refills=total(_refills(part, point) for part, point in zip(grown, points, strict=True)),
         checked=any(
             each.counters.checks_ok or each.counters.checks_failed or each.counters.checks_errored
             for each in points
         ),
         check_bytes=_share_of(size_bytes, check_objects, objects) if checks else check_objects,
-        etcd_list_calls=of("etcd_lists"),
-        etcd_calls=of("etcd_timed"),
-        etcd_ms=share(of("etcd_ms"), of("etcd_timed")),
         objects=objects,
         size_bytes=size_bytes,
-        **{name: value for name, value in sums.items() if name in _COUNTED},
+        **figures | {"lists": lists},
     )
 
 
 def _less(counted: Number, part: Number) -> Number:
     """Return what is left of `counted` without `part`."""
-    return None if counted is None else max(0.0, counted - (part or 0.0))
+    return None if counted is None else max(0, counted - (part or 0))
 
 
 def _share_of(value: Number, part: Number, whole: Number) -> Number:
@@ -277,13 +218,13 @@ def row_of(checks: Checks) -> ResourceRoutes:
         seconds=checks.seconds,
         cache=Served(checks.count, checks.objects, checks.objects),
         etcd=read,
-        checks_ok=checks.count - checks.failed,
-        checks_failed=checks.failed,
-        checks_errored=checks.errored,
+        checks_ok=round(checks.count - checks.failed),
+        checks_failed=round(checks.failed),
+        checks_errored=round(checks.errored),
         bytes=checks.bytes,
-        lists=0.0,
-        rejected=0.0,
-        fallback=0.0,
+        lists=0,
+        list_rejected=0,
+        consistent_fallback=0,
     )
 
 

@@ -136,11 +136,11 @@ def route_detail(live: LiveState, row: rows.RouteLine, width: int) -> list[Conte
     waited = f"; waited {long_milliseconds(routes.wait_ms)} on average" if routes.wait_ms is not None else ""
     rendered = _pairs(
         routes,
-        ("cache", "{cache.lists} LISTs ({indexed} by an index) read {cache.fetched} objects, "
+        ("cache", "{cache.lists} LISTs ({indexed_lists} by an index) read {cache.fetched} objects, "
                   "returned {cache.returned}"),
         ("etcd", "{etcd.lists} LISTs read {etcd.fetched} objects, returned {etcd.returned}; "
                  "{probes} revision probes"),
-        ("consistent", "{success} answered by the cache, {fallback} fell back to etcd{waited}"),
+        ("consistent", "{success} answered by the cache, {consistent_fallback} fell back to etcd{waited}"),
         ("answers", "{lists} in {seconds!d}{each}"),
         ("stored", "{kept}"),
         ("watches", "{watches} open, kube-apiserver's own included"),
@@ -165,7 +165,7 @@ def _checks(checks: Checks, width: int) -> list[Content]:
 
 def _each(routes: ResourceRoutes) -> str:
     size = f", {long_bytes(routes.mean_bytes)} each" if routes.mean_bytes is not None else ""
-    time = f", {long_milliseconds(routes.ms)} each" if routes.ms is not None else ""
+    time = f", {long_milliseconds(routes.list_ms)} each" if routes.list_ms is not None else ""
     factor = routes.amplification
     return size + time + (f", {times(factor)} as many objects read as returned" if factor is not None else "")
 
@@ -321,8 +321,8 @@ def etcd_detail(live: LiveState, row: rows.RouteLine | None, _width: int) -> lis
         rendered += _pairs(
             row.routes,
             ("resource", "{resource}"),
-            ("calls", "{etcd_calls} in {seconds!d}, {etcd_ms!t} each: {etcd_gets} get, "
-                      "{etcd_list_calls} list, {etcd_writes} writes, {etcd_errors} failed"),
+            ("calls", "{etcd_timed} in {seconds!d}, {etcd_ms!t} each: {etcd_gets} get, "
+                      "{etcd_lists} list, {etcd_writes} writes, {etcd_errors} failed"),
             ("LISTs", "{etcd.lists} read {etcd.fetched} objects"),
         )  # fmt: skip
     return [
@@ -341,7 +341,7 @@ def watch_detail(_live: LiveState, row: rows.RouteLine, _width: int) -> list[Con
             ("open", "{watches}, kube-apiserver's own included"),
             ("sent", "{watch_events} events in {seconds!d}{speed}"),
             ("initial", "{init_events} events to new WATCHes; {watch_lists} WatchLists{after}"),
-            ("cut off", "{terminated} because the client read too slowly"),
+            ("cut off", "{terminated_watchers} because the client read too slowly"),
             speed=f" ({frequency(sent)})" if sent else "",
             after=f", live after {long_milliseconds(ms)} on average" if ms is not None else "",
         ),

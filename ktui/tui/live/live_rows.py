@@ -152,7 +152,7 @@ def admission(live: LiveState) -> list[AdmissionRow]:
 
 def etcd_lines(live: LiveState) -> list[RouteLine]:
     rows = routes(live)
-    return sorted(rows, key=lambda line: (-(line.routes.etcd_calls or 0), line.routes.resource))
+    return sorted(rows, key=lambda line: (-(line.routes.etcd_timed or 0), line.routes.resource))
 
 
 def watched(live: LiveState) -> list[RouteLine]:

@@ -53,8 +53,9 @@ def test_lists_of_a_real_1_36_are_those_that_were_sent(resource: str) -> None:
 
 def test_pods_of_a_real_1_36() -> None:
     row = routes(page(metrics(0, FIRST), 36), page(metrics(0, LAST), 36), "pods", 36)
-    assert (row.cache.lists, row.indexed, row.etcd.lists) == (118, 26, 0)  # 96 storage LISTs, none of objects
-    assert (row.success, row.fallback, row.probes) == (95, 0, 95)
+    # 96 storage LISTs, none of objects
+    assert (row.cache.lists, row.indexed_lists, row.etcd.lists) == (118, 26, 0)
+    assert (row.success, row.consistent_fallback, row.probes) == (95, 0, 95)
     assert (row.cache.fetched, row.cache.returned) == (496_168, 201_557)
     assert row.watches == 3
     assert row.objects == 5379
@@ -135,9 +136,9 @@ def test_the_same_load_under_every_minor(minor: int) -> None:
     row = routes(page(_nothing(minor), minor), page(_load(minor), minor), "pods", minor)
     assert (row.cache.lists, row.cache.fetched, row.cache.returned) == (8, 7050, 350)
     assert (row.etcd.lists, row.etcd.fetched, row.etcd.returned) == (2, 2000, 1900)
-    assert row.indexed == 1
-    assert (row.success, row.fallback) == ((3, 1) if minor >= 31 else (None, None))
-    assert row.etcd_list_calls == 2
+    assert row.indexed_lists == 1
+    assert (row.success, row.consistent_fallback) == ((3, 1) if minor >= 31 else (None, None))
+    assert row.etcd_lists == 2
 
 
 def test_a_minor_without_a_metric_says_unknown_not_zero() -> None:

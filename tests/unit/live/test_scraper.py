@@ -67,7 +67,7 @@ async def test_both_replicas_are_found_though_they_began_at_the_same_time() -> N
         assert (row.cache.lists, row.etcd.lists) == (sent.get("cache", 0), sent.get("etcd", 0)), resource
     row = routes_of(found.live, "ciliumnodes.cilium.io")  # not there at the first scrape of one replica
     assert row is not None
-    assert (row.cache.lists, row.rejected) == (lists_sent("ciliumnodes")["cache"], 2)
+    assert (row.cache.lists, row.list_rejected) == (lists_sent("ciliumnodes")["cache"], 2)
 
 
 async def test_replicas_are_told_apart_where_no_connection_lasts() -> None:
