@@ -28,20 +28,13 @@ from ktui.core.live.window import ListHistory, ReplicaRow, Scrape, ScrapeSeries
 A_FRAME = 100  # series of one replica that are summed per frame: 2 ms
 
 
-class Sum(msgspec.Struct, frozen=True, gc=False):
-    """A resource's sum over some replicas, and the times of the scrapes it was made from."""
-
-    scrapes: tuple[float, ...]
-    routes: ResourceRoutes
-
-
 class Sums(msgspec.Struct):
     """Sums by resource, window and replicas, kept until the next scrape, and lists derived from them by key.
 
-    Screens spread the work over frames.
+    `kept` has the times of the scrapes that each sum was made from. Screens spread the work over frames.
     """
 
-    kept: dict[Any, Sum] = msgspec.field(default_factory=dict)
+    kept: dict[Any, tuple[tuple[float, ...], ResourceRoutes]] = msgspec.field(default_factory=dict)
     lists: dict[Any, tuple[tuple[int, int], Any]] = msgspec.field(default_factory=dict)
     waiting: dict[Any, tuple[str, list[ReplicaRow], float | None]] = msgspec.field(default_factory=dict)
     in_frames: bool = False  # True: requested sums are made in the next frames instead of at once
@@ -67,17 +60,17 @@ class Sums(msgspec.Struct):
         """
         key = (resource, seconds, *(row.name for row in rows))
         found = self.kept.get(key)
-        if found is not None and found.scrapes == _scrapes(resource, rows):
-            return found.routes
+        if found is not None and found[0] == _scrapes(resource, rows):
+            return found[1]
         if not self.in_frames:
             return self._make(key, resource, rows, seconds)
         self.waiting.setdefault(key, (resource, rows, seconds))
-        return found.routes if found is not None else None
+        return found[1] if found is not None else None
 
     def _make(self, key: Any, resource: str, rows: list[ReplicaRow], seconds: float | None) -> ResourceRoutes:
         self.made += 1
         routes = summed_routes(resource, rows, seconds)
-        self.kept[key] = Sum(_scrapes(resource, rows), routes)
+        self.kept[key] = _scrapes(resource, rows), routes
         return routes
 
     def listed(self, key: Any, touched: int, make: Callable[[], Any], whole: bool = False) -> Any:
@@ -150,13 +143,9 @@ class LiveState(msgspec.Struct):
     @property
     def present(self) -> list[ReplicaRow]:
         """The replicas with a recent scrape, in the order of their first scrape."""
-        return [row for row in self.replicas.values() if self._is_present(row)]
-
-    def _is_present(self, row: ReplicaRow) -> bool:
-        if row.down is not None:
-            return False
         interval = self.status.interval if self.status is not None else 0.0
-        return not interval or self.now - row.scrape.at <= GONE_AFTER * interval
+        oldest = self.now - GONE_AFTER * interval if interval else 0.0
+        return [row for row in self.replicas.values() if row.down is None and row.scrape.at >= oldest]
 
     def covered(self, seconds: float | None = None) -> float:
         """Return how many of the last `seconds` (None: all) rates cover; 0 before a second scrape."""
@@ -203,7 +192,12 @@ def fold(live: LiveState, event: Any) -> None:
     live.now = max(live.now, event.at)
     live.touched += 1
     if isinstance(event, LiveStatus):
-        _fold_status(live, event)
+        if not event.source:
+            live.status = event
+        elif event.problem:
+            live.problems[event.source] = event.problem
+        else:
+            live.problems.pop(event.source, "")
     elif isinstance(event, LiveServer):
         live.server = event
     elif isinstance(event, ResourceAsked):
@@ -258,15 +252,6 @@ def _add_replica(live: LiveState, row: ReplicaRow) -> None:
     while len(live.replicas) >= MOST_REPLICAS:
         del live.replicas[min(live.replicas, key=lambda name: live.replicas[name].scrape.at)]
     live.replicas[row.name] = row
-
-
-def _fold_status(live: LiveState, status: LiveStatus) -> None:
-    if not status.source:
-        live.status = status
-    elif status.problem:
-        live.problems[status.source] = status.problem
-    else:
-        live.problems.pop(status.source, "")
 
 
 def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 import msgspec
 
 from ktui.contract.events.live import CallTime, LevelGauges, ReplicaScrape
@@ -33,7 +31,7 @@ class LevelRow(msgspec.Struct, frozen=True):
     queue_never_empty: bool = False
 
 
-def level_row(live: LiveState, level: str, seconds: float | None = None) -> LevelRow:
+def _level_row(live: LiveState, level: str, seconds: float | None = None) -> LevelRow:
     """Sum one level over the last `seconds` (None: everything kept)."""
     rows = [row for row in live.replicas.values() if level in row.levels]
     series = [row.levels[level] for row in rows]
@@ -65,7 +63,7 @@ def level_row(live: LiveState, level: str, seconds: float | None = None) -> Leve
 
 
 def level_rows(live: LiveState, seconds: float | None = None) -> list[LevelRow]:
-    return [level_row(live, level, seconds) for level in live.levels if level]
+    return [_level_row(live, level, seconds) for level in live.levels if level]
 
 
 def _queue_samples(live: LiveState, level: str, seconds: float | None) -> list[bool]:
@@ -121,10 +119,14 @@ def admission_rows(live: LiveState, seconds: float | None = None) -> list[Admiss
             continue
         called = ((WEBHOOK, first.webhooks, last.webhooks), (PLUGIN, first.plugins, last.plugins))
         for kind, before, after in called:
-            for name, grown in _growth(before, after):
+            for name, now in (after or {}).items() if before is not None else ():
+                was = before.get(name, CallTime())
+                if now.calls < was.calls:  # reset to 0
+                    was = CallTime()
                 summed = sums.setdefault((kind, name), [0.0, 0.0, 0.0])
-                for at, more in enumerate(grown):
-                    summed[at] += more
+                summed[0] += now.calls - was.calls
+                summed[1] += max(0.0, now.ms - was.ms)
+                summed[2] += max(0, now.rejected - was.rejected)
     rows = [
         AdmissionRow(name, kind, calls, ms / calls, rejected)
         for (kind, name), (calls, ms, rejected) in sums.items()
@@ -165,15 +167,3 @@ def _less(after: float | None, before: float | None, span: float) -> float | Non
     if after is None or before is None or not span:
         return None
     return (after - before if after >= before else after) / span
-
-
-def _growth(
-    before: Mapping[str, CallTime] | None, after: Mapping[str, CallTime] | None
-) -> Iterator[tuple[str, tuple[float, float, float]]]:
-    if before is None:
-        return
-    for name, now in (after or {}).items():
-        was = before.get(name, CallTime())
-        if now.calls < was.calls:  # reset to 0
-            was = CallTime()
-        yield name, (now.calls - was.calls, max(0.0, now.ms - was.ms), max(0, now.rejected - was.rejected))

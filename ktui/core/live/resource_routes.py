@@ -210,14 +210,19 @@ def checks_of(routes: Sequence[ResourceRoutes]) -> Checks | None:
     )
 
 
-def row_of(checks: Checks) -> ResourceRoutes:
-    """Return the row of the checks in a table of LISTs by resource."""
-    read = Served(checks.lists, checks.objects, checks.objects)
-    return ResourceRoutes(
+class ChecksRow(ResourceRoutes, frozen=True, kw_only=True, gc=False):
+    """The consistency checks of all resources in a table of LISTs by resource."""
+
+    sums: Checks
+
+
+def row_of(checks: Checks) -> ChecksRow:
+    return ChecksRow(
+        sums=checks,
         resource=ROW,
         seconds=checks.seconds,
         cache=Served(checks.count, checks.objects, checks.objects),
-        etcd=read,
+        etcd=Served(checks.lists, checks.objects, checks.objects),
         checks_ok=round(checks.count - checks.failed),
         checks_failed=round(checks.failed),
         checks_errored=round(checks.errored),

@@ -7,8 +7,10 @@ from operator import attrgetter
 from typing import Any
 
 from ktui.core.format import duration, milliseconds, short_bytes, short_count, short_milliseconds, times
-from ktui.core.live.findings import SLOW_ADMISSION_MS, Severity
+from ktui.core.live.findings import SLOW_ADMISSION_MS, Finding, Severity
+from ktui.core.live.live_state import UserRow
 from ktui.core.live.processes import WEBHOOK, AdmissionRow
+from ktui.core.live.resource_routes import ChecksRow, ResourceRoutes
 from ktui.core.live.window import total
 from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.live import live_rows as rows
@@ -58,7 +60,7 @@ def _number(
             return NOTHING if count(row) == 0 else UNKNOWN
         if not number:
             return NOTHING
-        quiet = getattr(row, "checks", None) is not None  # what the server itself reads is no alarm
+        quiet = isinstance(row, ChecksRow)  # what the server itself reads is no alarm
         return (show(number), loud_style if loud and number >= loud and not quiet else "$foreground")
 
     return figure(name, title, lambda row: read(row) or 0, about, unit=unit, cell=cell, **more)
@@ -71,32 +73,23 @@ def per_second(value: float) -> str:
 _hundredths = "{:.2f}".format
 
 
-# Columns of tables of resources; their paths are those of ResourceRoutes.
-def _resource(value: Value = "routes.resource", wish: int = 0) -> Column[Any]:
-    read = _of(value)
+def _resource(wish: int = 0) -> Column[Any]:
     return Column(
-        "resource", "resource", lambda row: resource_runs(read(row)), read, 16, flex=2, most=56, wish=wish,
-        priority=0, about="the Kubernetes resource",
+        "resource", "resource", lambda row: resource_runs(row.resource), lambda row: row.resource, 16, flex=2,
+        most=56, wish=wish, priority=0, about="the Kubernetes resource",
     )  # fmt: skip
-
-
-def _total(name: str, title: str, path: str, about: str, *, mean_of: str = "", **more: Any) -> Column[Any]:
-    of = f"routes.{mean_of}" if mean_of else None
-    return _number(name, title, f"routes.{path}", about, mean_of=of, **more)
 
 
 def _rate(name: str, title: str, path: str, about: str, **more: Any) -> Column[Any]:
     read = _of(path)
-    return _number(
-        name, title, lambda row: row.routes.per_second(read(row.routes)), about, shown=per_second, **more
-    )
+    return _number(name, title, lambda row: row.per_second(read(row)), about, shown=per_second, **more)
 
 
 # Requests: routes by resource.
-ROUTES: tuple[Column[rows.RouteLine], ...] = (
+ROUTES: tuple[Column[ResourceRoutes], ...] = (
     _resource(),
     _number("lists", "LIST/s",
-            lambda row: row.routes.per_second(row.routes.answered) if row.checks is None else 0,
+            lambda row: 0 if isinstance(row, ChecksRow) else row.per_second(row.answered),
             "LIST requests of clients a second, without 429s: apiserver_request_total", width=6, priority=0,
             shown=per_second),
     _rate("cache", "C /s", "cache.lists", "LISTs a second from the watch cache: apiserver_cache_list_total",
@@ -110,27 +103,27 @@ ROUTES: tuple[Column[rows.RouteLine], ...] = (
           "objects a second read from etcd: apiserver_storage_list_fetched_objects_total", width=6,
           priority=0, loud=500),
     _rate("returned", "sent", "returned", "objects a second returned", priority=3),
-    _total("amplification", "ampl.", "amplification", "objects read for each one returned", width=6, loud=50,
+    _number("amplification", "ampl.", "amplification", "objects read for each one returned", width=6, loud=50,
            shown=times, mean_of="returned"),
     _rate("bytes", "B/s", "bytes", "response bytes a second: apiserver_response_sizes", priority=2, unit="B"),
-    _total("mean", "B each", "mean_bytes", "mean bytes of an answer", width=6, priority=5, unit="B",
+    _number("mean", "B each", "mean_bytes", "mean bytes of an answer", width=6, priority=5, unit="B",
            mean_of="lists"),
-    _total("ms", "ms", "list_ms", "mean of a LIST: apiserver_request_duration_seconds", unit="ms",
+    _number("ms", "ms", "list_ms", "mean of a LIST: apiserver_request_duration_seconds", unit="ms",
            mean_of="lists"),
-    _total("cluster_ms", "ms all", "cluster_ms", "mean of LISTs over all namespaces", width=6, priority=6,
+    _number("cluster_ms", "ms all", "cluster_ms", "mean of LISTs over all namespaces", width=6, priority=6,
            unit="ms", mean_of="cluster_lists"),
-    _total("namespace_ms", "ms ns", "namespace_ms", "mean of LISTs of one namespace", priority=6, unit="ms",
+    _number("namespace_ms", "ms ns", "namespace_ms", "mean of LISTs of one namespace", priority=6, unit="ms",
            mean_of="namespace_timed"),
-    _total("consistent", "fresh", "success",
+    _number("consistent", "fresh", "success",
            "consistent reads that the cache answered: apiserver_watch_cache_consistent_read_total",
            priority=4),
-    _total("fallback", "fallb", "consistent_fallback",
+    _number("fallback", "fallb", "consistent_fallback",
            "consistent reads that fell back to etcd, the cache being 3 s late", priority=2, loud=1,
            loud_style=FAILURE),
-    _total("wait", "wait", "wait_ms", "mean wait for the cache: apiserver_watch_cache_read_wait_seconds",
+    _number("wait", "wait", "wait_ms", "mean wait for the cache: apiserver_watch_cache_read_wait_seconds",
            priority=5, unit="ms", mean_of="waits"),
-    _total("errors", "err", "list_errors", "LISTs answered with 4xx or 5xx", priority=5, width=4, loud=1),
-    _total("rejected", "429", "list_rejected", "LISTs answered with 429", priority=3, width=4, loud=1,
+    _number("errors", "err", "list_errors", "LISTs answered with 4xx or 5xx", priority=5, width=4, loud=1),
+    _number("rejected", "429", "list_rejected", "LISTs answered with 429", priority=3, width=4, loud=1,
            loud_style=FAILURE),
 )  # fmt: skip
 
@@ -157,7 +150,7 @@ RUNNING: tuple[Column[rows.RunningLine], ...] = (
           about="which replica has it"),
 )  # fmt: skip
 
-USERS: tuple[Column[rows.UserLine], ...] = (
+USERS: tuple[Column[UserRow], ...] = (
     _text("user", "user", "user", 20, flex=2, most=60, about="who"),
     _text("level", "level", "level", 14, flex=1, most=24, priority=1, about="the priority level"),
     _number("seats", "seats", "seats", "seats held, mean of the samples", width=6, priority=0,
@@ -168,7 +161,7 @@ USERS: tuple[Column[rows.UserLine], ...] = (
 )  # fmt: skip
 
 CACHES: tuple[Column[rows.CacheAt], ...] = (
-    _resource("resource", wish=33),
+    _resource(wish=33),
     _text("replica", "replica", "replica", 7, about="which process"),
     Column("rv", "rv", lambda row: f"{row.rv:,}" if row.rv is not None else UNKNOWN,
            lambda row: row.rv or 0, 14, align="right", priority=0, descending=True,
@@ -178,37 +171,38 @@ CACHES: tuple[Column[rows.CacheAt], ...] = (
             loud=1_000),
     _number("lag", "lag", "lag", "revisions behind etcd by the newest probe (p)", loud=1_000,
             mean_of=lambda row: 0 if row.probe is None or not row.lag else None),
-    _total("objects", "objects", "objects", "objects: apiserver_resource_objects", width=7),
-    _total("bytes", "bytes", "size_bytes",
+    _number("objects", "objects", "routes.objects", "objects: apiserver_resource_objects", width=7),
+    _number("bytes", "bytes", "routes.size_bytes",
            "the server's own estimate: apiserver_resource_size_estimate_bytes", priority=5, unit="B"),
     _number("capacity", "buffer", "capacity", "length of the event buffer: watch_cache_capacity", width=6),
-    _total("grown", "grown", "capacity_increases", "times that it was enlarged", priority=5, loud=1),
-    _rate("events", "ev/s", "cache_events", "events a second from etcd"),
-    _total("refills", "refills", "refills", "times that it was filled again, each a full read of etcd",
-           width=7, loud=1),
-    _total("wait", "wait ms", "wait_ms", "mean wait of readers for it", width=7, priority=2, unit="ms",
-           mean_of="waits"),
-    _total("checks", "checks", "checks_ok", "comparisons with etcd that agreed", width=6, priority=5),
-    _total("failed", "differ", "checks_failed", "comparisons with etcd that differed", width=6, priority=3,
-           loud=1, loud_style=FAILURE),
+    _number("grown", "grown", "routes.capacity_increases", "times that it was enlarged", priority=5, loud=1),
+    _number("events", "ev/s", lambda row: row.routes.per_second(row.routes.cache_events),
+            "events a second from etcd", shown=per_second),
+    _number("refills", "refills", "routes.refills",
+            "times that it was filled again, each a full read of etcd", width=7, loud=1),
+    _number("wait", "wait ms", "routes.wait_ms", "mean wait of readers for it", width=7, priority=2,
+            unit="ms", mean_of="routes.waits"),
+    _number("checks", "checks", "routes.checks_ok", "comparisons with etcd that agreed", width=6, priority=5),
+    _number("failed", "differ", "routes.checks_failed", "comparisons with etcd that differed", width=6,
+            priority=3, loud=1, loud_style=FAILURE),
 )  # fmt: skip
 
-ETCD: tuple[Column[rows.RouteLine], ...] = (
+ETCD: tuple[Column[ResourceRoutes], ...] = (
     _resource(),
     _rate("calls", "calls/s", "etcd_timed", "calls of etcd a second: etcd_request_duration_seconds_count",
           width=7, priority=0),
     _rate("gets", "get/s", "etcd_gets", "gets a second, revision probes among them"),
     _rate("list", "list/s", "etcd_lists", "list calls a second, a page each", width=6, priority=0),
     _rate("writes", "write/s", "etcd_writes", "creates, updates and deletes a second", width=7),
-    _total("ms", "ms", "etcd_ms", "mean of a call", priority=0, unit="ms", loud=100, mean_of="etcd_timed"),
-    _total("errors", "errors", "etcd_errors", "calls that failed", width=6, loud=1, loud_style=FAILURE),
+    _number("ms", "ms", "etcd_ms", "mean of a call", priority=0, unit="ms", loud=100, mean_of="etcd_timed"),
+    _number("errors", "errors", "etcd_errors", "calls that failed", width=6, loud=1, loud_style=FAILURE),
     _rate("read", "read/s", "etcd.fetched", "objects a second that LISTs read from etcd", width=6, priority=0,
           loud=500),
-    _total("objects", "objects", "objects", "objects stored", width=7, priority=0),
-    _total("bytes", "bytes", "size_bytes", "the server's own estimate", unit="B"),
+    _number("objects", "objects", "objects", "objects stored", width=7, priority=0),
+    _number("bytes", "bytes", "size_bytes", "the server's own estimate", unit="B"),
 )  # fmt: skip
 
-VERBS: tuple[Column[rows.RouteLine], ...] = (
+VERBS: tuple[Column[ResourceRoutes], ...] = (
     _resource(),
     _rate("gets", "GET/s", "gets", "GETs a second: apiserver_request_total", priority=0),
     _rate("lists", "LIST/s", "lists", "LISTs of clients a second, with 429s", width=6, priority=0),
@@ -217,9 +211,9 @@ VERBS: tuple[Column[rows.RouteLine], ...] = (
     _rate("updates", "PUT/s", "updates", "updates a second"),
     _rate("patches", "PATCH/s", "patches", "patches a second, applies among them", width=7),
     _rate("deletes", "DEL/s", "deletes", "deletes a second, also of collections"),
-    _total("errors", "GET err", "get_errors", "GETs answered with 4xx or 5xx, except 404 and 429", width=7,
+    _number("errors", "GET err", "get_errors", "GETs answered with 4xx or 5xx, except 404 and 429", width=7,
            priority=2, loud=1),
-    _number("ended", "timeouts", lambda row: total((row.routes.terminated_requests, row.routes.aborted)),
+    _number("ended", "timeouts", lambda row: total((row.terminated_requests, row.aborted)),
             "requests that the server ended without an answer: apiserver_request_terminations_total, "
             "apiserver_request_aborts_total", width=8, loud=1, loud_style=FAILURE),
 )  # fmt: skip
@@ -235,24 +229,24 @@ ADMISSION: tuple[Column[AdmissionRow], ...] = (
     _number("rejected", "refused", "rejected", "calls that rejected the request", width=7),
 )  # fmt: skip
 
-WATCHES: tuple[Column[rows.RouteLine], ...] = (
+WATCHES: tuple[Column[ResourceRoutes], ...] = (
     _resource(),
-    _total("watches", "open", "watches",
+    _number("watches", "open", "watches",
            "open WATCHes, kube-apiserver's own included: apiserver_longrunning_requests", priority=0),
     _rate("events", "sent/s", "watch_events", "events a second sent to clients: apiserver_watch_events_total",
           width=6, priority=0),
     _rate("bytes", "B/s", "watch_bytes", "bytes a second sent to clients: apiserver_watch_events_sizes",
           priority=0, unit="B"),
     _rate("received", "from etcd", "cache_events", "events a second from etcd", width=9),
-    _total("fan_out", "fan-out", "fan_out", "events sent for each one received", width=7, shown=times,
+    _number("fan_out", "fan-out", "fan_out", "events sent for each one received", width=7, shown=times,
            mean_of="cache_events"),
-    _total("watch_lists", "WatchList", "watch_lists",
+    _number("watch_lists", "WatchList", "watch_lists",
            "WatchLists that became live: apiserver_watch_list_duration_seconds", width=9, priority=2),
-    _total("watch_list_ms", "ms", "watch_list_ms", "mean until a WatchList is live", priority=3, unit="ms",
+    _number("watch_list_ms", "ms", "watch_list_ms", "mean until a WatchList is live", priority=3, unit="ms",
            mean_of="watch_lists"),
     _rate("initial", "initial/s", "init_events",
           "initial events a second sent to new WATCHes: apiserver_init_events_total", width=9),
-    _total("terminated", "cut off", "terminated_watchers",
+    _number("terminated", "cut off", "terminated_watchers",
            "WATCHes cut off because the client read too slowly", width=7, priority=0, loud=1,
            loud_style=FAILURE),
 )  # fmt: skip
@@ -336,12 +330,12 @@ REPLICAS: tuple[Column[rows.ReplicaLine], ...] = (
            align="right", priority=2, about="time that the last scrape took", unit="ms"),
 )  # fmt: skip
 
-FINDINGS: tuple[Column[rows.FindingLine], ...] = (
-    Column("severity", "", lambda row: SEVERITY[row.finding.severity], lambda row: row.finding.severity, 10,
+FINDINGS: tuple[Column[Finding], ...] = (
+    Column("severity", "", lambda row: SEVERITY[row.severity], lambda row: row.severity, 10,
            priority=0, descending=True, about="how urgent it is"),
-    _text("subject", "what", "finding.subject", 12, flex=1, most=30,
+    _text("subject", "what", "subject", 12, flex=1, most=30,
           about="the resource or the priority level"),
-    _text("text", "finding", "finding.text", 20, flex=4, about="what was seen"),
-    _text("metric", "metric", lambda row: (row.finding.metric, "$ink-muted"), 20, flex=2, priority=5,
+    _text("text", "finding", "text", 20, flex=4, about="what was seen"),
+    _text("metric", "metric", lambda row: (row.metric, "$ink-muted"), 20, flex=2, priority=5,
           about="the metric that says so"),
 )  # fmt: skip

@@ -11,10 +11,10 @@ from textual.content import Content
 
 from ktui.contract.events.live import LevelConfig
 from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, many, times
-from ktui.core.live.findings import verdict
-from ktui.core.live.live_state import LiveState
+from ktui.core.live.findings import Finding, findings, verdict
+from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import AdmissionRow, ProcessGrowth
-from ktui.core.live.resource_routes import Checks, ResourceRoutes, checks_text, saving_text
+from ktui.core.live.resource_routes import ChecksRow, ResourceRoutes, checks_text, saving_text
 from ktui.tui.keys.hints import key_of
 from ktui.tui.live import live_rows as rows
 from ktui.tui.live.live_columns import SEVERITY
@@ -76,9 +76,9 @@ def flow_content(levels: Sequence[rows.LevelLine], _width: int, _height: int) ->
 
 def verdict_lines(live: LiveState) -> list[Content]:
     """Return the verdict in a line, then that since the start, and which paths were denied."""
-    first = verdict([item.routes for item in rows.routes(live)]) if live.replicas else not_known(live)
+    first = verdict(all_routes(live, rows.WINDOW)) if live.replicas else not_known(live)
     rendered = [line((first, f"bold {STRONG}"))]
-    whole = [item.routes for item in rows.since_the_start(live)]
+    whole = all_routes(live)
     if whole and max(row.seconds for row in whole) >= 2 * rows.WINDOW:
         rendered.append(line((f"since the first scrape: {verdict(whole)}", "$foreground")))
     for denied in live.server.denied if live.server is not None else ():
@@ -122,20 +122,22 @@ def note_detail(text: str, _live: LiveState, _row: object, _width: int) -> list[
     return [_note(text)]
 
 
-def finding_detail(_live: LiveState, row: rows.FindingLine, width: int) -> list[Content]:
-    finding = row.finding
+def finding_detail(_live: LiveState, finding: Finding, width: int) -> list[Content]:
     rendered = [line(SEVERITY[finding.severity], (f"  {finding.subject}: {finding.text}", STRONG))]
     return [*rendered, *wrapped(finding.advice, width, "$foreground"), _note(f"metric  {finding.metric}")]
 
 
-def route_detail(live: LiveState, row: rows.RouteLine, width: int) -> list[Content]:
+def route_detail(live: LiveState, row: ResourceRoutes, width: int) -> list[Content]:
     """Return what happened to a resource's LISTs in the window, in words, and the findings on it."""
-    if row.checks is not None:
-        return _checks(row.checks, width)
-    routes = row.routes
-    waited = f"; waited {long_milliseconds(routes.wait_ms)} on average" if routes.wait_ms is not None else ""
+    if isinstance(row, ChecksRow):
+        texts = checks_text(row.sums), saving_text(row.sums)
+        return [
+            *(part for text in texts for part in wrapped(text, width, "$foreground")),
+            _note("metric  apiserver_storage_consistency_checks_total; no part of clients' LISTs"),
+        ]
+    waited = f"; waited {long_milliseconds(row.wait_ms)} on average" if row.wait_ms is not None else ""
     rendered = _pairs(
-        routes,
+        row,
         ("cache", "{cache.lists} LISTs ({indexed_lists} by an index) read {cache.fetched} objects, "
                   "returned {cache.returned}"),
         ("etcd", "{etcd.lists} LISTs read {etcd.fetched} objects, returned {etcd.returned}; "
@@ -144,23 +146,12 @@ def route_detail(live: LiveState, row: rows.RouteLine, width: int) -> list[Conte
         ("answers", "{lists} in {seconds!d}{each}"),
         ("stored", "{kept}"),
         ("watches", "{watches} open, kube-apiserver's own included"),
-        waited=waited, each=_each(routes), kept=_kept(routes),
+        waited=waited, each=_each(row), kept=_kept(row),
     )  # fmt: skip
-    found = [item.finding for item in rows.finding_lines(live)]
-    for finding in [item for item in found if item.subject == routes.resource]:
+    for finding in [item for item in findings(live, rows.WINDOW) if item.subject == row.resource]:
         rendered.append(line(SEVERITY[finding.severity], (f"  {finding.text}", "$foreground")))
         rendered += wrapped(finding.advice, width, MUTED, indent="  ")
     return [*rendered, _note("unknown here: which client, resourceVersion, limit, selectors — ktui audit")]
-
-
-def _checks(checks: Checks, width: int) -> list[Content]:
-    """Return what the consistency checks read and found, and what switching them off would save."""
-    read, saved = (wrapped(each(checks), width, "$foreground") for each in (checks_text, saving_text))
-    return [
-        *read,
-        *saved,
-        _note("metric  apiserver_storage_consistency_checks_total; no part of clients' LISTs"),
-    ]
 
 
 def _each(routes: ResourceRoutes) -> str:
@@ -177,9 +168,9 @@ def _kept(routes: ResourceRoutes) -> str:
     return _filled("{objects} objects", routes) + size
 
 
-def requests_detail(live: LiveState, row: rows.RouteLine, _width: int) -> list[Content]:
+def requests_detail(live: LiveState, row: ResourceRoutes, _width: int) -> list[Content]:
     return _pairs(
-        row.routes,
+        row,
         ("resource", "{resource}, {span}"),
         ("reads", "{gets} GETs ({get_errors} failed), {lists} LISTs, {watch_requests} WATCHes ended"),
         ("writes", "{creates} creates, {updates} updates, {patches} patches, {deletes} deletes"),
@@ -314,12 +305,12 @@ def _trend(growth: ProcessGrowth) -> str:
     return ", ".join(filter(None, (memory, cores)))
 
 
-def etcd_detail(live: LiveState, row: rows.RouteLine | None, _width: int) -> list[Content]:
+def etcd_detail(live: LiveState, row: ResourceRoutes | None, _width: int) -> list[Content]:
     sizes = [r.scrape.storage_bytes for r in live.present if r.scrape.storage_bytes is not None]
     rendered = [_pair("database", long_bytes(max(sizes)) if sizes else "? not reported")]
     if row is not None:
         rendered += _pairs(
-            row.routes,
+            row,
             ("resource", "{resource}"),
             ("calls", "{etcd_timed} in {seconds!d}, {etcd_ms!t} each: {etcd_gets} get, "
                       "{etcd_lists} list, {etcd_writes} writes, {etcd_errors} failed"),
@@ -331,12 +322,11 @@ def etcd_detail(live: LiveState, row: rows.RouteLine | None, _width: int) -> lis
     ]
 
 
-def watch_detail(_live: LiveState, row: rows.RouteLine, _width: int) -> list[Content]:
-    routes = row.routes
-    sent, ms = routes.per_second(routes.watch_events), routes.watch_list_ms
+def watch_detail(_live: LiveState, row: ResourceRoutes, _width: int) -> list[Content]:
+    sent, ms = row.per_second(row.watch_events), row.watch_list_ms
     return [
         *_pairs(
-            routes,
+            row,
             ("resource", "{resource}"),
             ("open", "{watches}, kube-apiserver's own included"),
             ("sent", "{watch_events} events in {seconds!d}{speed}"),

@@ -5,31 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
-from ktui.core.live.findings import Finding, findings
-from ktui.core.live.live_state import LiveState, UserRow, all_routes
-from ktui.core.live.processes import (
-    AdmissionRow,
-    LevelRow,
-    ProcessGrowth,
-    admission_rows,
-    level_rows,
-    process_growth,
-)
-from ktui.core.live.resource_routes import Checks, ResourceRoutes, checks_of, row_of
+from ktui.core.live.live_state import LiveState, all_routes
+from ktui.core.live.processes import LevelRow, ProcessGrowth, level_rows, process_growth
+from ktui.core.live.resource_routes import ResourceRoutes, checks_of, row_of
 from ktui.core.live.window import ReplicaRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 
 WINDOW = 60.0  # seconds that rates cover
 VERBS = ("gets", "lists", "watch_requests", "creates", "updates", "patches", "deletes")
-
-UserLine = UserRow
-
-
-class RouteLine(msgspec.Struct, frozen=True, gc=False):
-    """One resource, summed over all replicas; or with `checks` the consistency checks of all resources."""
-
-    routes: ResourceRoutes
-    checks: Checks | None = None
 
 
 class CacheAt(msgspec.Struct, frozen=True, gc=False):
@@ -113,51 +96,30 @@ class ReplicaLine(msgspec.Struct, frozen=True):
         return self.row.name
 
 
-class FindingLine(msgspec.Struct, frozen=True):
-    """A finding and its rank, the most urgent first."""
-
-    finding: Finding
-    place: int
-
-
-def routes(live: LiveState) -> list[RouteLine]:
-    return [RouteLine(row) for row in all_routes(live, WINDOW)]
-
-
-def since_the_start(live: LiveState) -> list[RouteLine]:
-    """Return the rates over all that was scraped, or for Prometheus over its history."""
-    return [RouteLine(row) for row in all_routes(live)]
-
-
-def listed(live: LiveState) -> list[RouteLine]:
+def listed(live: LiveState) -> list[ResourceRoutes]:
     """Return the resources with LISTs by clients in the window, those whose LISTs read most first.
 
     The last line has the consistency checks of all resources.
     """
-    lines = routes(live)
-    found = [line for line in lines if line.routes.lists or line.routes.served]
-    checks = checks_of([line.routes for line in lines])
-    return [*found, RouteLine(row_of(checks), checks)] if checks is not None and checks.seconds else found
+    rows = all_routes(live, WINDOW)
+    found = [row for row in rows if row.lists or row.served]
+    checks = checks_of(rows)
+    return [*found, row_of(checks)] if checks is not None and checks.seconds else found
 
 
-def requested(live: LiveState) -> list[RouteLine]:
+def requested(live: LiveState) -> list[ResourceRoutes]:
     """Return the resources with requests in the window, those with most GETs first."""
-    found = [line for line in routes(live) if any(getattr(line.routes, verb) for verb in VERBS)]
-    return sorted(found, key=lambda line: (-(line.routes.gets or 0), line.routes.resource))
+    found = [row for row in all_routes(live, WINDOW) if any(getattr(row, verb) for verb in VERBS)]
+    return sorted(found, key=lambda row: (-(row.gets or 0), row.resource))
 
 
-def admission(live: LiveState) -> list[AdmissionRow]:
-    return admission_rows(live, WINDOW)
+def etcd_lines(live: LiveState) -> list[ResourceRoutes]:
+    return sorted(all_routes(live, WINDOW), key=lambda row: (-(row.etcd_timed or 0), row.resource))
 
 
-def etcd_lines(live: LiveState) -> list[RouteLine]:
-    rows = routes(live)
-    return sorted(rows, key=lambda line: (-(line.routes.etcd_timed or 0), line.routes.resource))
-
-
-def watched(live: LiveState) -> list[RouteLine]:
-    rows = [line for line in routes(live) if line.routes.watches or line.routes.watch_events]
-    return sorted(rows, key=lambda line: (-(line.routes.watch_events or 0), -(line.routes.watches or 0)))
+def watched(live: LiveState) -> list[ResourceRoutes]:
+    rows = [row for row in all_routes(live, WINDOW) if row.watches or row.watch_events]
+    return sorted(rows, key=lambda row: (-(row.watch_events or 0), -(row.watches or 0)))
 
 
 def caches(live: LiveState) -> list[CacheAt]:
@@ -232,10 +194,6 @@ def replicas(live: LiveState) -> list[ReplicaLine]:
         up = max(0.0, seen - row.scrape.started)
         found.append(ReplicaLine(row, row.name in present, up, process_growth(row, WINDOW)))
     return found
-
-
-def finding_lines(live: LiveState) -> list[FindingLine]:
-    return [FindingLine(finding, place) for place, finding in enumerate(findings(live, WINDOW))]
 
 
 def schemas(live: LiveState) -> list[SchemaLine]:

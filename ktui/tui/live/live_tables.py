@@ -11,7 +11,9 @@ import msgspec
 from msgspec.structs import replace
 from textual.content import Content
 
+from ktui.core.live.findings import findings
 from ktui.core.live.live_state import LiveState
+from ktui.core.live.processes import admission_rows
 from ktui.core.table.columns import Column
 from ktui.tui.live import live_columns as columns
 from ktui.tui.live import live_panels as panels
@@ -50,7 +52,7 @@ class LiveTable(msgspec.Struct, frozen=True):
 
 
 METRICS = f"metrics, {SPAN}"
-_resource = attrgetter("routes.resource")
+_resource = attrgetter("resource")
 NO_SCRAPE, NO_LIST, NO_FINDING = "no scrape yet", "no LIST by clients", "nothing to change was found"
 
 USERS = partial(panels.note_detail, "seats held on average over the samples; totals by client: ktui audit")
@@ -67,7 +69,7 @@ LIVE_TABLES: dict[str, tuple[LiveTable, ...]] = {
         LiveTable("resources", "LISTs by resource", METRICS, columns.SHORT_ROUTES, rows.listed, _resource,
                   NO_LIST, panels.route_detail, f"{NO_LIST} in the {SPAN}"),
         LiveTable("findings", "findings", "most urgent and most expensive first", columns.FINDINGS,
-                  rows.finding_lines, attrgetter("finding.id", "finding.subject"), NO_FINDING,
+                  partial(findings, seconds=rows.WINDOW), attrgetter("id", "subject"), NO_FINDING,
                   panels.finding_detail, f"{NO_FINDING} in the {SPAN}"),
         LiveTable("replicas", "replicas", "each its own counters", columns.REPLICAS, rows.replicas,
                   attrgetter("name"), NO_SCRAPE, panels.replicas_detail, ""),
@@ -80,8 +82,9 @@ LIVE_TABLES: dict[str, tuple[LiveTable, ...]] = {
                   attrgetter("user", "level"), "no request in any dump", USERS, ""),
         LiveTable("verbs", "requests by verb", METRICS, columns.VERBS, rows.requested, _resource,
                   "no request", panels.requests_detail),
-        LiveTable("admission", "admission", METRICS, columns.ADMISSION, rows.admission,
-                  attrgetter("kind", "name"), "no webhook or plugin was called", panels.admission_detail),
+        LiveTable("admission", "admission", METRICS, columns.ADMISSION,
+                  partial(admission_rows, seconds=rows.WINDOW), attrgetter("kind", "name"),
+                  "no webhook or plugin was called", panels.admission_detail),
     ),
     "cache": (
         LiveTable("caches", "watch caches by replica", METRICS, columns.CACHES, rows.caches,

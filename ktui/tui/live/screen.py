@@ -13,6 +13,8 @@ from textual.binding import BindingType
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many
+from ktui.core.live.findings import findings
+from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.live.window import WHOLE
 from ktui.core.state import State
 from ktui.live.samples import collection_of, probe_paths
@@ -154,7 +156,7 @@ class LiveOverview(LiveScreen):
         live = state.live
         stamp = (id(state), live.touched)
         self.query_one(LiveCharts).show_history(live.history)
-        found = rows.finding_lines(live)
+        found = findings(live, rows.WINDOW)
         worst = self.query_one("#worst", Panel)
         entitle(worst, line("what to change", (f" · {len(found)} found", "$ink-muted") if found else ""))
         worst.show(partial(self.tables[1].content, live, found[0] if found else None), stamp)
@@ -174,7 +176,7 @@ class LiveRequests(LiveScreen):
     def paint_panels(self, state: State) -> None:
         super().paint_panels(state)
         row = self.table.row
-        of = row.routes.resource if isinstance(row, rows.RouteLine) else WHOLE
+        of = row.resource if isinstance(row, ResourceRoutes) else WHOLE
         self.query_one(LiveCharts).show_history(state.live.history, of)
 
 
