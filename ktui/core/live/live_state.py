@@ -138,7 +138,7 @@ class LiveState(msgspec.Struct):
     def problem(self) -> str:
         """Why no new figures arrive; "" while they do."""
         own = [self.status.problem] if self.status is not None and self.status.problem else []
-        return "; ".join([*own, *(f"{source}: {text}" for source, text in self.problems.items())])
+        return "; ".join([*own, *(f"{source}: {text}" for source, text in self.problems.items() if text)])
 
     @property
     def present(self) -> list[ReplicaRow]:
@@ -192,26 +192,20 @@ def fold(live: LiveState, event: Any) -> None:
     live.now = max(live.now, event.at)
     live.touched += 1
     if isinstance(event, LiveStatus):
-        if not event.source:
-            live.status = event
-        elif event.problem:
+        if event.source:
             live.problems[event.source] = event.problem
         else:
-            live.problems.pop(event.source, "")
+            live.status = event
     elif isinstance(event, LiveServer):
         live.server = event
     elif isinstance(event, ResourceAsked):
         live.asked[event.resource] = event
     elif isinstance(event, FlowConfig):
         live.flow = event
-    elif isinstance(event, (RequestsDump, LevelsDump, CacheProbe)):
+    elif isinstance(event, (RequestsDump, LevelsDump, CacheProbe, ReplicaDown)):
         _fold_sample(live, event)
     elif isinstance(event, ReplicaScrape):
         _fold_replica(live, event)
-    elif isinstance(event, ReplicaDown):
-        row = live.replicas.get(event.replica)
-        if row is not None and row.down is None:
-            row.down = event
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows
@@ -254,7 +248,7 @@ def _add_replica(live: LiveState, row: ReplicaRow) -> None:
     live.replicas[row.name] = row
 
 
-def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe) -> None:
+def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe | ReplicaDown) -> None:
     row = live.replicas.get(event.replica)
     if isinstance(event, RequestsDump):
         live.dumps.append(event)
@@ -264,6 +258,8 @@ def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe)
         row.dump, row.down = event, None
     elif isinstance(event, LevelsDump):
         row.levels_dump = event
+    elif isinstance(event, ReplicaDown):
+        row.down = row.down or event
     else:
         row.probes[event.resource] = event
 
