@@ -11,7 +11,7 @@ from textual.content import Content
 from ktui.contract.events import CacheStatus
 from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
 from ktui.core.ranking.rank_lines import RankLine, shape_runs
-from ktui.core.state import State, WatcherRow
+from ktui.core.state import State
 from ktui.tui.cache.cache_columns import CacheLine, is_loading, loaded_share, state_run
 from ktui.tui.cache.rv_progress import lag_style
 from ktui.tui.charts.bars import TRACK, bar
@@ -24,24 +24,17 @@ def about(row: CacheLine, head: int, width: int, height: int) -> Content:
     """Describe the cache in `row`; `head` is etcd's revision. The longest form that fits is used."""
     state = row.cache.state
     if state == "cold":
-        return _about_cold(row)
+        cost = "reads all of it from etcd, in pages"
+        if (prefix := row.prefix) is not None:
+            size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
+            cost = f"{many(prefix.count, 'key')}{size} read from etcd, in pages"
+        return lines([_head(row, "not requested yet"), _keyed("cache.warm", "warms it: ", cost)])
     if state == "disabled":
         rule = "etcd answers every GET, LIST and WATCH of it"
         return lines([_head(row, "no watch cache"), line((rule, "$ink-muted"))])
     if is_loading(row.cache):
         return _about_loading(row, width)
-    forms = [_about_ready(row, width), *(_about_ready_tall(row, head, gap) for gap in ([], [line("")]))]
-    fitting = [form for form in forms if form.plain.count("\n") < height]
-    return fitting[-1] if fitting else forms[0]
-
-
-def _about_cold(row: CacheLine) -> Content:
-    prefix = row.prefix
-    cost = "reads all of it from etcd, in pages"
-    if prefix is not None:
-        size = f", {'' if prefix.exact else '~'}{long_bytes(prefix.bytes)}" if prefix.bytes else ""
-        cost = f"{many(prefix.count, 'key')}{size} read from etcd, in pages"
-    return lines([_head(row, "not requested yet"), _keyed("cache.warm", "warms it: ", cost)])
+    return _about_ready(row, head, width, height)
 
 
 def _about_loading(row: CacheLine, width: int) -> Content:
@@ -73,81 +66,58 @@ def _progress(cache: CacheStatus, width: int) -> Content:
     )
 
 
-def _about_ready(row: CacheLine, width: int) -> Content:
-    cache = row.cache
-    dot = (" · ", "$ink-muted")
-    readers = _labelled("now", *_readers(cache))
-    at = [(" at ", "$ink-muted"), *_revision(row, 0)]  # the last part is how far that is behind
-    holds = [_labelled("holds", *_holdings(cache), *parts) for parts in (at, at[:-1])]
-    return lines(
-        [
-            _head(row, ""),
-            longest_that_fits(holds, width),
-            _labelled("buffer", *_buffered(cache), dot, *_watchable_from(cache)),
-            longest_that_fits([_labelled("now", *_readers(cache), dot, *_costs(cache)), readers], width),
-            *([_checked(cache)] if cache.check else []),
-            _last(row),
-        ]
-    )
-
-
-def _about_ready_tall(row: CacheLine, head: int, gap: list[Content]) -> Content:
-    """Return the description with one fact per line; `gap` is before the last."""
-    cache = row.cache
-    return lines(
-        [
-            _head(row, ""),
-            _labelled("holds", *_holdings(cache)),
-            _labelled("", *_revision(row, head)),
-            _labelled("buffer", *_buffered(cache)),
-            _labelled("", *_watchable_from(cache)),
-            _labelled("now", *_readers(cache)),
-            _labelled("", *_costs(cache)),
-            *([_checked(cache), _check_cost(cache)] if cache.check else []),
-            *gap,
-            _last(row),
-        ]
-    )
-
-
-_Runs = list[tuple[str, str]]
-_labelled = partial(labelled, 7)
-
-
-def _holdings(cache: CacheStatus) -> _Runs:
-    stored = f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored"
-    if not cache.json_bytes and not cache.json_evicted:
-        return [(stored, "$foreground")]
-    evicted = f" ({integer(cache.json_evicted)} evicted)" if cache.json_evicted else ""
-    return [(f"{stored} · {long_bytes(cache.json_bytes)} JSON kept{evicted}", "$foreground")]
-
-
-def _revision(row: CacheLine, head: int) -> _Runs:
-    of = f" ({integer(head)})" if head else ""
-    behind = f"{many(row.lag, 'revision')} behind etcd{of}" if row.lag else "up to date with etcd"
-    style = lag_style(row.lag, row.cache.waiting)
-    return [("RV ", "$ink-muted"), (integer(row.row.rv), "bold $rv-cache"), (f" · {behind}", style)]
-
-
-def _buffered(cache: CacheStatus) -> _Runs:
-    return [(f"{integer(cache.buffered)} of {many(cache.capacity, 'event')}", "$foreground")]
-
-
-def _watchable_from(cache: CacheStatus) -> _Runs:
-    return [("a WATCH can start from RV ", "$ink-muted"), (integer(cache.oldest_rv), "$foreground")]
-
-
-def _readers(cache: CacheStatus) -> _Runs:
+def _about_ready(row: CacheLine, head: int, width: int, height: int) -> Content:
+    """Return the facts one per line, with a gap before the last if that fits, or else two per line."""
+    cache, muted = row.cache, "$ink-muted"
+    top, check, last = _head(row, ""), [_checked(cache)] if cache.check else [], _last(row)
+    holds, rv = _holdings(cache), [("RV ", muted), (integer(row.row.rv), "bold $rv-cache")]
+    behind = f" · {many(row.lag, 'revision')} behind etcd" if row.lag else " · up to date with etcd"
+    of, style = f" ({integer(head)})" if row.lag and head else "", lag_style(row.lag, cache.waiting)
+    buffered = f"{integer(cache.buffered)} of {many(cache.capacity, 'event')}"
+    watchable = [("a WATCH can start from RV ", muted), (integer(cache.oldest_rv), "$foreground")]
     waiting = f"{integer(cache.waiting)} waiting for it to catch up"
-    return [
+    readers = [
         (f"{many(cache.watchers, 'watcher')} · ", "$foreground"),
         (waiting, "bold $route-wait" if cache.waiting else "$foreground"),
     ]
+    costs = f"{many(cache.snapshots, 'snapshot')} · {many(cache.progress_requests, 'progress request')}"
+    tall = [
+        top,
+        _labelled("holds", holds),
+        _labelled("", *rv, (behind + of, style)),
+        _labelled("buffer", buffered),
+        _labelled("", *watchable),
+        _labelled("now", *readers),
+        _labelled("", costs),
+        *check,
+        *([_check_cost(cache)] if check else []),
+    ]
+    if len(tall) < height:
+        return lines([*tall, *([line("")] if len(tall) + 1 < height else []), last])
+    at, dot = [(" at ", muted), *rv], (" · ", muted)
+    return lines(
+        [
+            top,
+            longest_that_fits(
+                [_labelled("holds", holds, *at, (behind, style)), _labelled("holds", holds, *at)], width
+            ),
+            _labelled("buffer", buffered, dot, *watchable),
+            longest_that_fits([_labelled("now", *readers, dot, costs), _labelled("now", *readers)], width),
+            *check,
+            last,
+        ]
+    )
 
 
-def _costs(cache: CacheStatus) -> _Runs:
-    asked = many(cache.progress_requests, "progress request")
-    return [(f"{many(cache.snapshots, 'snapshot')} · {asked}", "$foreground")]
+_labelled = partial(labelled, 7)
+
+
+def _holdings(cache: CacheStatus) -> str:
+    stored = f"{many(cache.objects, 'object')}, {long_bytes(cache.bytes)} stored"
+    if not cache.json_bytes and not cache.json_evicted:
+        return stored
+    evicted = f" ({integer(cache.json_evicted)} evicted)" if cache.json_evicted else ""
+    return f"{stored} · {long_bytes(cache.json_bytes)} JSON kept{evicted}"
 
 
 _CHECKS = {"success": ("= etcd", "$success"), "failure": ("≠ etcd", "bold $error")}
@@ -195,7 +165,11 @@ def readers_content(
     watchers = [row for row in state.watchers.values() if row.resource == resource]
     if not rows and not watchers:
         return line(("no reads since ktui connected", "$ink-muted"))
-    below = [_watched_by(watchers)] if watchers else []
+    below = []
+    if watchers:  # `watched by kubelet ×60, kube-scheduler`, the most frequent first
+        clients = Counter(row.opened.client for row in watchers).most_common()
+        words = [f"{client} ×{integer(count)}" if count > 1 else client for client, count in clients]
+        below = [line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground"))]
     room = height - len(below) - 1
     asked, size = pad("count", _ASKED, right=True), pad("processed", _SIZE + 1, right=True)
     head = line((pad("", max(0, width - _ASKED - _SIZE - 1)) + asked + size, "$ink-muted"))
@@ -217,10 +191,3 @@ def _row(row: RankLine, width: int) -> Content:
             (processed, "$ink-strong" if size else "$ink-faint"),
         ),
     )
-
-
-def _watched_by(watchers: Sequence[WatcherRow]) -> Content:
-    """Return `watched by kubelet ×60, kube-scheduler`, the most frequent first."""
-    clients = Counter(row.opened.client for row in watchers).most_common()
-    words = [f"{client} ×{integer(count)}" if count > 1 else client for client, count in clients]
-    return line(("watched by ", "$ink-muted"), (", ".join(words), "$foreground"))

@@ -99,20 +99,17 @@ def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
 
 def _texts(detail: KeyDetail) -> list[str]:
     """Return the value's lines: YAML without the resourceVersion (always different), text, or hex."""
-    if detail.json is not None:
-        lines = yaml_lines(_without_revision(detail.json))
+    shown = detail.json
+    if shown is not None:
+        if isinstance(shown, dict) and isinstance(metadata := shown.get("metadata"), dict):
+            kept = {name: item for name, item in metadata.items() if name != "resourceVersion"}
+            shown = {**shown, "metadata": kept}
+        lines = yaml_lines(shown)
     elif detail.text:
         return detail.text.splitlines()
     else:
         lines = hex_lines(bytes.fromhex(detail.hex), detail.raw_bytes)
     return ["".join(span.text for span in line) for line in lines]
-
-
-def _without_revision(value: object) -> object:
-    if not isinstance(value, dict) or not isinstance(value.get("metadata"), dict):
-        return value
-    metadata = {name: item for name, item in value["metadata"].items() if name != "resourceVersion"}
-    return {**value, "metadata": metadata}
 
 
 def revision_columns(past: Callable[[], KeyRevisions]) -> tuple[Column[StoredKey], ...]:
@@ -222,9 +219,10 @@ class HistoryPane(ServerPane):
     def _show(self, past: KeyRevisions) -> None:
         """Show the revisions; the title says whether older ones were compacted."""
         count = integer(len(past.revisions))
-        title = f"all {count}" if past.complete else f"{count}, older compacted"
         if len(past.revisions) >= REVISIONS:
             title = f"newest {count}"
+        else:
+            title = f"all {count}" if past.complete else f"{count}, older compacted"
         self.border_title = line(f"revisions · {title}")
         self.table.set_rows(list(past.revisions))
         wanted, self._wanted = self._wanted, 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from os.path import commonprefix
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -69,8 +69,7 @@ class KeyList:
 
     def extend(self, page: KeyPage) -> None:
         if not self.keys and page.keys and not page.next:
-            names = [key.key for key in page.keys]
-            common = _common(min(names), max(names))
+            common = commonprefix([key.key for key in page.keys])  # noqa: RUF071  # cut at a slash
             self.shared = max(self.prefix, common[: common.rfind("/") + 1], key=len)
         self.keys.extend(page.keys)
         self.count = max(page.count, len(self.keys))
@@ -222,8 +221,3 @@ class KeysPane(ServerPane):
     @on(VTable.Selected)
     def _selected(self) -> None:
         self.post_message(self.Entered())
-
-
-def _common(first: str, last: str) -> str:
-    equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return "".join(char for char, _ in equal)

@@ -36,19 +36,14 @@ def _crumb(text: str, reference: Reference) -> Crumb:
 def no_streams(state: State) -> str:
     """Return that etcd has no RangeStream and when it is asked again; "" if it has, or was not asked."""
     recheck_at = state.health.stream_recheck_at if state.health is not None else 0.0
-    if not recheck_at or not _asks_for_streams(state):
+    try:
+        if not recheck_at or not server_behaviour(state).enabled("EtcdRangeStream"):
+            return ""
+    except BehaviourError:
         return ""
     left = math.ceil((recheck_at - state.now) / 60.0)
     again = f"in {left} {'minute' if left == 1 else 'minutes'}" if left > 0 else "with the next LIST of etcd"
     return f"this etcd has no RangeStream: collections are read in pages; asked again {again}"
-
-
-def _asks_for_streams(state: State) -> bool:
-    """Return True if the rules that the server follows use RangeStream."""
-    try:
-        return server_behaviour(state).enabled("EtcdRangeStream")
-    except BehaviourError:
-        return False
 
 
 def _home(state: State) -> str:
@@ -157,27 +152,23 @@ class EtcdScreen(ServerScreen, mode="etcd"):
     # The tree.
 
     def _read_if_needed(self, state: State) -> None:
-        """Read the tree's root once there is a server; again for another one or after an outage."""
+        """Read the tree's root once there is a server; from another server what is shown, too."""
         client = self.ktui.client
         if client is None:
             self.prefixes.say(self.prefixes.table, self.why_no_answer())
         elif client is not self._read_from or state.head.histories != self._histories:
             self._read_from, self._histories = client, state.head.histories
-            self._start_over(state)
+            prefix = self.keys.list.prefix
+            key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
+            self._set_root(_home(state))
+            if prefix:
+                self.prefixes.show_prefix(prefix)
+                self._start_keys(prefix)
+            if key:
+                self.keys.select_key(key)
+                self._read_value(key)
         elif self.prefixes.may_retry(state):
             self._set_root(self.prefixes.branches.root)
-
-    def _start_over(self, state: State) -> None:
-        """Read the shown prefix and key from another server, or another history of etcd."""
-        prefix = self.keys.list.prefix
-        key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
-        self._set_root(_home(state))
-        if prefix:
-            self.prefixes.show_prefix(prefix)
-            self._start_keys(prefix)
-        if key:
-            self.keys.select_key(key)
-            self._read_value(key)
 
     def _set_root(self, root: str) -> None:
         """Clear all panes, whose data may be of another server or history, and read the tree from `root`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import on, work
@@ -20,15 +19,6 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import figure, line
 
 ROOT = "/registry/"
-
-
-def prefixes_down_to(prefix: str, root: str) -> Sequence[str]:
-    """Return the prefixes to open so that `prefix` is visible in the tree, the outermost first."""
-    found, start = [], len(root)
-    while prefix.startswith(root) and (end := prefix.find("/", start)) >= 0:
-        found.append(prefix[: end + 1])
-        start = end + 1
-    return found[:-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +112,19 @@ class PrefixTree:
 
     def _collect(self, parent: str, depth: int, before: dict[str, TreeRow]) -> None:
         for child in self._children.get(parent, ()):
-            row = self._row(child, parent, depth)
-            old = before.get(child.prefix)
-            self._rows[child.prefix] = old if old is not None and old == row else row
+            prefix = child.prefix
+            row = TreeRow(
+                child,
+                label=child.label(parent),
+                depth=depth,
+                open=prefix in self.opened and prefix in self._children,
+                reading=prefix in self._reading,
+                problem=self._problems.get(prefix, ""),
+            )
+            old = before.get(prefix)
+            self._rows[prefix] = old if old is not None and old == row else row
             if row.open and not child.leaf:
-                self._collect(child.prefix, depth + 1, before)
-
-    def _row(self, child: PrefixChild, parent: str, depth: int) -> TreeRow:
-        prefix = child.prefix
-        return TreeRow(
-            child,
-            label=child.label(parent),
-            depth=depth,
-            open=prefix in self.opened and prefix in self._children,
-            reading=prefix in self._reading,
-            problem=self._problems.get(prefix, ""),
-        )
+                self._collect(prefix, depth + 1, before)
 
 
 def _prefix(row: TreeRow) -> Cell:
@@ -220,8 +207,11 @@ class TreePane(ServerPane):
     def show_prefix(self, prefix: str) -> None:
         """Open the branches above a prefix and move the cursor there; the caller reads the keys."""
         self.detached, self._goal = True, prefix
-        for item in prefixes_down_to(prefix, self.branches.root):
-            self.open(item)
+        root = self.branches.root
+        if prefix.startswith(root):
+            ends = [at for at, char in enumerate(prefix) if char == "/" and at >= len(root)]
+            for end in ends[:-1]:
+                self.open(prefix[: end + 1])
 
     def read_again(self) -> None:
         reopen = sorted(self.branches.opened)
@@ -262,7 +252,12 @@ class TreePane(ServerPane):
             tree.put(prefix, await self.server.prefixes(prefix))
         except ClientError as error:
             tree.fail(prefix, str(error))
-            self._fail(tree, prefix, str(error))
+            if prefix == tree.root:
+                self._refused_at = self.ktui.state.now
+                self.table.empty = "could not be read"
+                self.post_message(self.Failed(str(error)))
+            else:
+                self.notify(str(error), title=prefix, severity="error")
         if tree is not self.branches:
             return
         if tree.root and tree.knows(tree.root) and not tree.rows():  # no Kubernetes keys: show all of etcd
@@ -271,14 +266,6 @@ class TreePane(ServerPane):
         if not tree.rows() and tree.knows(tree.root):
             self.table.empty = "this etcd is empty"
         self._show()
-
-    def _fail(self, tree: PrefixTree, prefix: str, problem: str) -> None:
-        if prefix == tree.root:
-            self._refused_at = self.ktui.state.now
-            self.table.empty = "could not be read"
-            self.post_message(self.Failed(problem))
-        else:
-            self.notify(problem, title=prefix, severity="error")
 
     def _show(self) -> None:
         tree = self.branches
@@ -291,16 +278,11 @@ class TreePane(ServerPane):
 
     def _follow_goal(self) -> None:
         """Move the cursor to the goal, or to the nearest prefix above it that has been read."""
-        if not self._goal:
-            return
         rows = list(self.table.rows)
-        nearest = max(
-            (row for row in rows if self._goal.startswith(row.prefix)),
-            key=lambda row: len(row.prefix),
-            default=None,
-        )
-        if nearest is None:
+        above = [row for row in rows if self._goal.startswith(row.prefix)]
+        if not above:
             return
+        nearest = max(above, key=lambda row: len(row.prefix))
         if nearest.prefix == self._goal:
             self._goal = ""
         if self.table.row is not nearest:

@@ -84,12 +84,22 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
         line((key_tail(detail.key, width), "bold $ink-strong")),
         line((detail.type_name or "not a Kubernetes object", "$foreground"), (stored, "$ink-muted")),
     ]
+    version = f" (version {integer(detail.version)})" if detail.version else ""
     if height < 5:
-        rows.append(_short_history(detail, width))
+        left = f" · TTL {duration(detail.remaining)}" if detail.remaining else ""
+        at = (f"rev {integer(detail.mod_revision)}", "$foreground")
+        runs = [at, (version, "$ink-muted"), (left, "$route-wait")]
+        created = (f" · created at {integer(detail.create_revision)}", "$ink-muted")
+        rows.append(longest_that_fits([line(*runs, created), line(*runs)], width))
     else:
         rows.append(_revision("created", detail.create_revision))
-        rows.append(_revision("changed", detail.mod_revision, _version(detail)))
-        rows += [_lease(detail, width), _cache(detail), _heaviest(detail)]
+        rows.append(_revision("changed", detail.mod_revision, version))
+        rows += [_lease(detail, width), _cache(detail)]
+        if (found := heaviest(detail.sizes)) is None:
+            rows.append(line(""))
+        else:
+            share = f" is {percent(found.share)} of the object"
+            rows.append(line((found.path, "$foreground"), (share, "$ink-muted")))
     return lines(rows)
 
 
@@ -105,21 +115,6 @@ def about_change(older: KeyDetail | None, newer: KeyDetail, width: int) -> Conte
     change = f" · {long_bytes(newer.raw_bytes)} ({grown:+,})".replace("-", "−")
     rows.append(_revision("to", newer.mod_revision, change))
     return lines(rows)
-
-
-def _version(detail: KeyDetail) -> str:
-    return f" (version {integer(detail.version)})" if detail.version else ""
-
-
-def _short_history(detail: KeyDetail, width: int) -> Content:
-    left = "" if not detail.remaining else f" · TTL {duration(detail.remaining)}"
-    runs = [
-        (f"rev {integer(detail.mod_revision)}", "$foreground"),
-        (_version(detail), "$ink-muted"),
-        (left, "$route-wait"),
-    ]
-    created = (f" · created at {integer(detail.create_revision)}", "$ink-muted")
-    return longest_that_fits([line(*runs, created), line(*runs)], width)
 
 
 def _lease(detail: KeyDetail, width: int) -> Content:
@@ -143,13 +138,6 @@ def _cache(detail: KeyDetail) -> Content:
         return _labelled("cache", ("≠ missing", "$warning"), (at, "$ink-muted"))
     holds = f"≠ at RV {integer(copy.rv)}" if copy.rv != detail.mod_revision else "≠ other bytes"
     return _labelled("cache", (holds, "$warning"), (at, "$ink-muted"))
-
-
-def _heaviest(detail: KeyDetail) -> Content:
-    found = heaviest(detail.sizes)
-    if found is None:
-        return line("")
-    return line((found.path, "$foreground"), (f" is {percent(found.share)} of the object", "$ink-muted"))
 
 
 def _revision(label: str, revision: int, more: str = "") -> Content:
@@ -286,11 +274,9 @@ class ValueView(Vertical):
         why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
         rendered: list[Line] = [(TextSpan(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
         raw = bytes.fromhex(detail.hex)
-        return (
-            [*rendered, (TextSpan("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
-            if raw
-            else rendered
-        )
+        if raw:
+            rendered += [(TextSpan("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]
+        return rendered
 
 
 def _note(text: str) -> list[Line]:
