@@ -83,7 +83,9 @@ class CacheLines:
         prefixes = {prefix.resource: prefix for prefix in state.prefixes.values() if prefix.resource}
         rows = dict(state.caches)
         for resource in prefixes.keys() - rows.keys():
-            rows[resource] = self._cold_row(resource)
+            if resource not in self._cold:
+                self._cold[resource] = CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
+            rows[resource] = self._cold[resource]
         before, self._lines = self._lines, {}
         head = state.revision
         lines = [
@@ -96,12 +98,6 @@ class CacheLines:
             old = before.get(line.resource)
             self._lines[line.resource] = old if old is not None and old == line else line
         return list(self._lines.values())
-
-    def _cold_row(self, resource: str) -> CacheRow:
-        row = self._cold.get(resource)
-        if row is None:
-            row = self._cold[resource] = CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
-        return row
 
 
 def _order(line: CacheLine) -> tuple[int, int, str]:

@@ -96,26 +96,21 @@ def progress_content(progress: RevisionProgress, width: int, height: int) -> Con
     if not progress.head:
         return line(("no revision seen yet", "$ink-muted"))
     shown = progress.shown(height)
-    marks = marks_line(width) if height > len(progress.lanes) else None
     number = max(len(_number(lane)) for lane in shown)
     name_width = min(_LONGEST_NAME, max(len(short_resource(lane.name)) for lane in shown))
     track = width - name_width - number - 2
     if track < 8:
         number, track = 0, width - name_width - 1
     drawn = [_lane(progress, lane, name_width, track, number) for lane in shown]
-    return lines([*drawn, marks] if marks is not None else drawn)
-
-
-def marks_line(width: int) -> Content:
-    """Return the meaning of the marks on a track, as much as fits."""
-    tick, wait = ([(mark, style), (f" {about}", "$ink-muted")] for mark, about, style in MARKS)
-    return longest_that_fits([line(*tick, ("  ", ""), *wait), line(*wait)], width)
+    if height > len(progress.lanes):  # the meaning of the marks, as much as fits
+        tick, wait = ([(mark, style), (f" {about}", "$ink-muted")] for mark, about, style in MARKS)
+        drawn.append(longest_that_fits([line(*tick, ("  ", ""), *wait), line(*wait)], width))
+    return lines(drawn)
 
 
 def _lane(progress: RevisionProgress, lane: Lane, name_width: int, width: int, number: int) -> Content:
-    parts = [(pad(short_resource(lane.name), name_width), "bold $rv-head" if lane.head else "$foreground")]
-    parts.append((" ", ""))
-    parts += _track(progress, lane, width)
+    name = (pad(short_resource(lane.name), name_width), "bold $rv-head" if lane.head else "$foreground")
+    parts = [name, (" ", ""), *_track(progress, lane, width)]
     if number:
         style = "$rv-head" if lane.head else lag_style(lane.lag, lane.waiting)
         parts.append((" " + _number(lane).rjust(number), style))

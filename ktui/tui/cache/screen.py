@@ -47,26 +47,18 @@ class CacheDetail(Horizontal):
         yield from (self._about, self._readers, self._progress)
 
     def show(self, row: CacheLine | None, state: State) -> None:
-        """Show the cache in `row`; None without a selection."""
-        self._show_about(row, state.revision)
-        self._show_readers(row, state)
-        if self._progress.display:
-            self._progress.paint(state)
-
-    def _show_about(self, row: CacheLine | None, head: int) -> None:
+        """Show the cache in `row`, its readers at most once a second; None without a selection."""
         if row is None:
             self._about.show(lambda width, _: line((NONE_SELECTED, "$ink-muted")), ())
         else:
-            self._about.show(partial(about, row, head), (id(row), head))
-
-    def _show_readers(self, row: CacheLine | None, state: State) -> None:
-        """Update the readers at most once a second."""
-        if row is None or not self._readers.display:
-            return
-        resource = row.resource
-        stamp = (id(state), resource, state.ranking.total.count, int(state.now))
-        ranks = [line for line in self._ranks.of(state) if line.of(resource)]
-        self._readers.show(partial(readers_content, ranks, state, resource), stamp)
+            self._about.show(partial(about, row, state.revision), (id(row), state.revision))
+        if row is not None and self._readers.display:
+            resource = row.resource
+            stamp = (id(state), resource, state.ranking.total.count, int(state.now))
+            ranks = [line for line in self._ranks.of(state) if line.of(resource)]
+            self._readers.show(partial(readers_content, ranks, state, resource), stamp)
+        if self._progress.display:
+            self._progress.paint(state)
 
 
 class CacheScreen(ServerScreen, mode="cache"):
@@ -219,8 +211,7 @@ class CacheScreen(ServerScreen, mode="cache"):
     def action_warm(self) -> None:
         row = self.table.row
         if row is not None and row.cache.state != "cold":
-            text = f"{row.resource} is {row.cache.state}: only a cold cache can be warmed"
-            self.notify(text)
+            self.notify(f"{row.resource} is {row.cache.state}: only a cold cache can be warmed")
         else:
             self._request(self._warm)
 

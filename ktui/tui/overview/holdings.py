@@ -36,19 +36,16 @@ if TYPE_CHECKING:
 class PrefixRow(Struct, frozen=True):
     """One line of the tree. `share`: its bytes divided by those of its largest sibling (0–1)."""
 
-    prefix: str
-    count: int
-    bytes: int
-    exact: bool
-    low: int
-    high: int
-    leased: bool
-    resource: str
+    node: Prefix
     label: str
     depth: int
     open: bool
     leaf: bool
     share: float
+
+    @property
+    def prefix(self) -> str:
+        return self.node.prefix
 
 
 class PrefixOutline(Struct):
@@ -68,8 +65,7 @@ class PrefixOutline(Struct):
         for node in sorted(nodes, key=lambda node: (-node.bytes, node.prefix)):
             is_open = node.prefix in self.opened
             yield PrefixRow(
-                *(node.prefix, node.count, node.bytes, node.exact, node.low, node.high),
-                *(node.leased, node.resource),
+                node,
                 label=_label(node.prefix.removeprefix(above).rstrip("/")) or node.prefix,
                 depth=depth,
                 open=is_open,
@@ -92,29 +88,29 @@ _BAR = 8  # cells of a bar for 100%
 def _prefix(row: PrefixRow) -> Cell:
     sign = "  " if row.leaf else "▾ " if row.open else "▸ "
     runs = [("  " * row.depth + sign, "$ink-faint"), (row.label, "$foreground")]
-    if row.leased:
+    if row.node.leased:
         runs.append((" ttl", "$route-wait"))
     return runs
 
 
-def prefix_bytes(row: PrefixRow | PrefixChild) -> Cell:
-    if not row.exact and not row.bytes:  # values of Secrets: only ktui's own etcd is sampled
+def prefix_bytes(node: Prefix | PrefixChild) -> Cell:
+    if not node.exact and not node.bytes:  # values of Secrets: only ktui's own etcd is sampled
         return ("?", "$ink-muted")
-    if row.exact:
-        return (short_bytes(row.bytes), "$ink-muted")
-    return (interval(row.low, row.high) or f"~{short_bytes(row.bytes)}", "$ink-muted")
+    if node.exact:
+        return (short_bytes(node.bytes), "$ink-muted")
+    return (interval(node.low, node.high) or f"~{short_bytes(node.bytes)}", "$ink-muted")
 
 
 PREFIXES: tuple[Column[PrefixRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.prefix, width=16, flex=1, priority=0,
            about="the next part of the keys under the prefix"),
-    figure("keys", "keys", lambda row: row.count, "keys under it, counted by count_only reads",
-           cell=lambda row: short_count(row.count)),
-    figure("bytes", "bytes", lambda row: row.bytes, "keys and values; a range if sampled, ? not read",
-           width=6, priority=2, unit="B", cell=prefix_bytes),
+    figure("keys", "keys", lambda row: row.node.count, "keys under it, counted by count_only reads",
+           cell=lambda row: short_count(row.node.count)),
+    figure("bytes", "bytes", lambda row: row.node.bytes, "keys and values; a range if sampled, ? not read",
+           width=6, priority=2, unit="B", cell=lambda row: prefix_bytes(row.node)),
     Column("share", "", lambda row: (bar(row.share, _BAR), "$chart-share"), lambda row: row.share,
            width=_BAR, priority=4, about="share of all bytes"),
-    Column("resource", "resource", lambda row: row.resource, width=24, priority=9, hidden=True,
+    Column("resource", "resource", lambda row: row.node.resource, width=24, priority=9, hidden=True,
            about="the Kubernetes resource stored there"),
 )  # fmt: skip
 
@@ -151,21 +147,18 @@ class PrefixTable(VTable[PrefixRow]):
             if client is None:
                 self.app.notify("a recording has no deeper prefixes")
                 return
+            from ktui.client.ktui_api import KtuiApi  # start-up time
+
             try:
-                await self._fetch(client, prefix)
+                page = await KtuiApi(client).prefixes(prefix)
             except ClientError as error:
                 self.app.notify(str(error), title=prefix, severity="error")
                 return
+            children = [convert(child, Prefix, from_attributes=True) for child in page.children]
+            self.branches.children[prefix] = children
+            self.branches.leaves |= {child.prefix for child in page.children if child.leaf}
         self.branches.opened.add(prefix)
         self.set_rows(self.branches.rows(self._top))
-
-    async def _fetch(self, client: ApiClient, prefix: str) -> None:
-        from ktui.client.ktui_api import KtuiApi  # start-up time
-
-        page = await KtuiApi(client).prefixes(prefix)
-        children = [convert(child, Prefix, from_attributes=True) for child in page.children]
-        self.branches.children[prefix] = children
-        self.branches.leaves |= {child.prefix for child in page.children if child.leaf}
 
 
 STATES = {
@@ -199,17 +192,14 @@ def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[Cache
 
 
 def _lag(line: CacheSummary) -> Cell:
-    if not line.row.live:
-        return (_progress(line.row), "$ink-muted")
-    return (within(line.lag, _LAG), lag_style(line.lag, line.row.cache.waiting))
-
-
-def _progress(row: CacheRow) -> str:
-    """Return a cache's progress until it serves reads: a percentage while it fills, else its state."""
-    cache = row.cache
+    """Return the lag; until the cache serves reads, a percentage while it fills, else its state."""
+    cache = line.row.cache
+    if line.row.live:
+        return (within(line.lag, _LAG), lag_style(line.lag, cache.waiting))
     if cache.state in ("initializing", "reinitializing"):
-        return f"{100 * cache.loaded // cache.expected}%" if cache.expected else "…"
-    return "cold" if cache.state == "cold" else "off"
+        share = f"{100 * cache.loaded // cache.expected}%" if cache.expected else "…"
+        return (share, "$ink-muted")
+    return ("cold" if cache.state == "cold" else "off", "$ink-muted")
 
 
 CACHES: tuple[Column[CacheSummary], ...] = (
@@ -260,31 +250,20 @@ class Holdings(Vertical):
         yield from (self.prefixes, self.caches, self._progress, self._etcd)
 
     def paint(self, state: State) -> None:
-        self._paint_caches(state)
-        self._paint_prefixes(state)
-        self._progress.paint(state)
-        self._etcd.show(
-            partial(self._etcd_state, state), (id(state), state.touched.head, state.health, int(state.now))
-        )
-
-    def _etcd_state(self, state: State, width: int, height: int) -> Content:
-        from ktui.tui.overview.stored_panels import etcd_state_content  # start-up time
-
-        return etcd_state_content(state, width, height)
-
-    def _paint_caches(self, state: State) -> None:
-        stamp = (id(state), state.touched.caches, state.revision, int(state.now))
-        if stamp != self._caches_stamp:
-            self._caches_stamp = stamp
+        caches = (id(state), state.touched.caches, state.revision, int(state.now))
+        if caches != self._caches_stamp:
+            self._caches_stamp = caches
             self.caches.set_rows(cache_lines(state, self.caches.rows))
-
-    def _paint_prefixes(self, state: State) -> None:
-        stamp = (id(state), state.touched.prefixes)
-        if stamp != self._prefixes_stamp:
-            self._prefixes_stamp = stamp
+        prefixes = (id(state), state.touched.prefixes)
+        if prefixes != self._prefixes_stamp:
+            self._prefixes_stamp = prefixes
             root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
             entitle(self.prefixes, Content(root.rstrip("/")))
             self.prefixes.show_prefixes(state.prefixes, root)
+        self._progress.paint(state)
+        self._etcd.show(
+            partial(_etcd_state, state), (id(state), state.touched.head, state.health, int(state.now))
+        )
 
     @on(VTable.Selected, "#caches")
     def _cache_selected(self, event: VTable.Selected) -> None:
@@ -296,3 +275,9 @@ class Holdings(Vertical):
 
     def _go_to(self, place: Place) -> None:
         cast(Dashboard, self.app).go_to(place)
+
+
+def _etcd_state(state: State, width: int, height: int) -> Content:
+    from ktui.tui.overview.stored_panels import etcd_state_content  # start-up time
+
+    return etcd_state_content(state, width, height)

@@ -15,7 +15,6 @@ from textual.widget import Widget
 from ktui.core.format import processed_text
 from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLines
-from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedy import NOTHING, Remedy
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef, Selection, selection_of
 from ktui.core.request_view import request_object, shown_requests
@@ -69,21 +68,17 @@ class MostExpensivePanel(Panel):
             if group is not None:
                 stamp = (group.count, state.server, state.touched.watchers)
                 known = before.get(group.key)
-                remedy = known[1] if known is not None and known[0] == stamp else _best(group, state)
+                if known is not None and known[0] == stamp:
+                    remedy = known[1]
+                else:
+                    from ktui.core.ranking.remedies import remedies_of  # start-up time
+
+                    remedy = next(iter(remedies_of(group, state)), None)
                 self._remedies[group.key] = stamp, remedy
-            ranked.append(RankedRemedy(row, remedy, group is not None and _is_early(group, state)))
+            # Until it was seen twice, or is known for ten seconds: one request is no habit.
+            early = group is not None and group.count < 2 and state.now - group.first_at < _HABIT
+            ranked.append(RankedRemedy(row, remedy, early))
         return ranked
-
-
-def _best(group: Group, state: State) -> Remedy | None:
-    from ktui.core.ranking.remedies import remedies_of  # start-up time
-
-    return next(iter(remedies_of(group, state)), None)
-
-
-def _is_early(group: Group, state: State) -> bool:
-    """True until a kind of requests was seen twice, or is known for ten seconds: one request is no habit."""
-    return group.count < 2 and state.now - group.first_at < _HABIT
 
 
 def _why(row: RequestRow | None, state: State, width: int, height: int) -> Content:
@@ -155,21 +150,9 @@ class OverviewScreen(ModeScreen, mode="overview"):
     # Views.
 
     @property
-    def shows_stored(self) -> bool:
-        """True while stored data is shown instead of requests."""
-        return self.has_class("-stored")
-
-    @property
     def _shown_stored(self) -> StoredPane | None:
-        return self._stored if self.shows_stored else None
-
-    def _decide_view(self, state: State) -> None:
-        """Choose the view once the server has reported which etcd it serves."""
-        if self._view_decided or state.server is None:
-            return
-        self._view_decided = True
-        if state.server.etcd_kind != "embedded" and not state.requests:
-            self.call_next(self._show_stored, shown=True)
+        """The pane of stored data while it is shown instead of requests."""
+        return self._stored if self.has_class("-stored") else None
 
     async def _show_stored(self, *, shown: bool) -> None:
         focused, stored = self.focused, self._stored
@@ -186,7 +169,7 @@ class OverviewScreen(ModeScreen, mode="overview"):
 
     async def action_turn_view(self) -> None:
         self._view_decided = True
-        await self._show_stored(shown=not self.shows_stored)
+        await self._show_stored(shown=self._shown_stored is None)
 
     # Painting.
 
@@ -199,7 +182,10 @@ class OverviewScreen(ModeScreen, mode="overview"):
             self.requests.set_rows(shown_requests(state, writes=writes))
 
     def paint_panels(self, state: State) -> None:
-        self._decide_view(state)
+        if not self._view_decided and state.server is not None:  # which etcd it serves is known now
+            self._view_decided = True
+            if state.server.etcd_kind != "embedded" and not state.requests:
+                self.call_next(self._show_stored, shown=True)
         self._holdings.paint(state)
         if (stored := self._shown_stored) is not None:
             stored.paint(state)

@@ -12,7 +12,6 @@ from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
-from ktui.core.rows import Head
 from ktui.core.state import State
 from ktui.core.stored import joined
 from ktui.tui.dashboard import Dashboard
@@ -114,8 +113,14 @@ class StoredPane(VerticalArea):
     def show(self) -> None:
         """Show what has been read and watched so far, and details of the row under the cursor."""
         reads, shown = self.reads, self._shown
-        if shown == SOURCES:
-            self._show_sources()
+        if shown == SOURCES:  # LISTs by all sources, joined again after a change of one of them
+            state = self.dashboard.state
+            stamp = (id(state), state.live.touched, state.touched.prefixes)
+            if stamp != self._joined:
+                self._joined = stamp
+                entitle(self.table, panels.sources_title(state.live))
+                self.table.set_rows(joined(state))
+            self._show_detail()
             return
         title, rows = {
             POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
@@ -127,16 +132,6 @@ class StoredPane(VerticalArea):
         entitle(self.table, title)
         if rows is not None:
             self.table.set_rows(list(rows))
-        self._show_detail()
-
-    def _show_sources(self) -> None:
-        """Show LISTs by all sources, joined again after a change of one of them."""
-        state = self.dashboard.state
-        stamp = (id(state), state.live.touched, state.touched.prefixes)
-        if stamp != self._joined:
-            self._joined = stamp
-            entitle(self.table, panels.sources_title(state.live))
-            self.table.set_rows(joined(state))
         self._show_detail()
 
     def _show_detail(self) -> None:
@@ -166,11 +161,12 @@ class StoredPane(VerticalArea):
 
         if self._group_versions is None:
             self._group_versions = await self._ask_groups()
-        found = []
+        found, head = [], state.head
         for item in possible_lists(
             list(state.prefixes.values()),
             server_behaviour(state),
-            _old_revision(state.head),
+            # Not compacted, and older than the caches' snapshots.
+            head.revision - (head.revision - head.compact) // 2 if head.compact else head.revision,
             progress=state.progress,
             group_versions=self._group_versions,
         ):
@@ -249,8 +245,3 @@ def _table(name: str, of: Sequence[Any], key: Any, empty: str) -> VTable[Any]:
 def _list_key(row: PossibleList) -> tuple[str, str]:
     """Return the resource and the first parameter of the query, which identify a row."""
     return (row.resource, row.target.partition("?")[2].partition("=")[0])
-
-
-def _old_revision(head: Head) -> int:
-    """Return a revision that is not compacted, and older than the caches' snapshots."""
-    return head.revision - (head.revision - head.compact) // 2 if head.compact else head.revision

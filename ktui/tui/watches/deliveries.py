@@ -9,7 +9,7 @@ from textual.content import Content
 
 from ktui.contract.events import FanOut
 from ktui.core.format import clock_time, integer, many, within
-from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, EventWork, fan_out
+from ktui.kube.fanout import DELETED_HISTORY, ERAS, ChangeRecipients, DeletedObject, fan_out
 from ktui.kube.versions import behaviour_of
 from ktui.tui.charts.bars import bar, share_of
 from ktui.tui.widgets.lines import between, line, lines, longest_that_fits, pad, wrapped
@@ -59,15 +59,10 @@ def makers_of(event: FanOut) -> list[Maker]:
         behaviour = behaviour_of(f"1.{last}")
         made = fan_out(audience, behaviour)
         name = f"1.{first}" if first == last else f"1.{first} – 1.{last}"
-        makers.append(Maker(name, made.copies, made.encodings, _note(made)))
+        note = "shared" if made.wrapped else "unshared"
+        note += f", {made.links} selfLink{'s' if made.links != 1 else ''}" if made.links else ""
+        makers.append(Maker(name, made.copies, made.encodings, note))
     return makers
-
-
-def _note(made: EventWork) -> str:
-    shared = "shared" if made.wrapped else "unshared"
-    if not made.links:
-        return shared
-    return f"{shared}, {made.links} selfLink{'s' if made.links != 1 else ''}"
 
 
 def fan_out_content(
@@ -78,7 +73,10 @@ def fan_out_content(
         what = f"of {resource} " if resource else ""
         return lines(wrapped(f"no event {what}yet: the next one shows its fan-out here", width, "$ink-muted"))
     makers = makers_of(event)
-    rows = [_event(event, width), _audience(event, width), _head(width)]
+    column = _bar_width(width) + _NUMBER + 1
+    titles = pad("copies", column), pad("encodings", column)
+    head = line(pad("", _VERSION), (titles[0], "$ink-muted"), "  ", (titles[1], "$ink-muted"))
+    rows = [_event(event, width), _audience(event, width), head]
     rows += [_maker(maker, makers, width) for maker in makers]
     if height > len(rows) + len(_FOOT):
         rows.insert(2, line(""))
@@ -141,16 +139,6 @@ def _audience(event: FanOut, width: int) -> Content:
     extra += [f"{event.leaving} left"] if event.leaving else []
     aside = (f" ({', '.join(extra)})" if extra else "", "$ink-muted")
     return longest_that_fits([line(*steps, aside), line(*steps)], width)
-
-
-def _head(width: int) -> Content:
-    column = _bar_width(width) + _NUMBER + 1
-    return line(
-        (pad("", _VERSION), ""),
-        (pad("copies", column), "$ink-muted"),
-        ("  ", ""),
-        (pad("encodings", column), "$ink-muted"),
-    )
 
 
 def _bar_width(width: int) -> int:

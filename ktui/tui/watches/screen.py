@@ -31,8 +31,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
 from ktui.tui.watches.watch_columns import (
     CAUSES,
-    GLYPHS,
-    STYLES,
+    SIGNS,
     WATCHES,
     Health,
     WatchLine,
@@ -52,23 +51,26 @@ def about(watch: WatchLine | None, width: int, height: int) -> Content:
     if watch is None:
         return line(("select a watcher to see its request and state", "$ink-muted"))
     row, opened, health = watch.row, watch.row.opened, watch.health
+    glyph, style = SIGNS[health]
+    cause = row.closed.cause if row.closed is not None else None
     who = [
         line(
             (opened.client, "bold $ink-strong"),
             (f"  WATCH {resource}  ", "$foreground"),
-            (f"{GLYPHS[health]} {health.value}", STYLES[health]),
+            (f"{glyph} {health.value}", style),
         )
         for resource in (opened.resource, short_resource(opened.resource))
     ]
+    most = f", at most {duration(opened.timeout)}" if opened.timeout else ""
     alone = f"{integer(row.made)} for it alone, {integer(row.shared)} shared with others"
     rows = [
         longest_that_fits(who, width),
         *_request(row, width),
-        _row("open", _open(watch)),
+        _row("open", f"{watch.age} since {local_time(opened.at, opened.at + watch.seconds)}{most}"),
         _delivered(watch, width),
         *_began(watch, width),
         _row("encoded", alone),
-        _buffer(row) if row.closed is None else _row("why", _why(row)),
+        _buffer(row) if cause is None else _row("why", CAUSES.get(cause, cause or "unknown")),
     ]
     return lines(rows[:height])
 
@@ -80,12 +82,6 @@ def _request(row: WatcherRow, width: int) -> list[Content]:
     text = f"{scope_of(row) or 'all objects'}{form}, {since}"
     first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
     return [_row("request", first), *([_row("", " ".join(rest))] if rest else [])]
-
-
-def _open(watch: WatchLine) -> str:
-    opened = watch.row.opened
-    most = f", at most {duration(opened.timeout)}" if opened.timeout else ""
-    return f"{watch.age} since {local_time(opened.at, opened.at + watch.seconds)}{most}"
 
 
 def _delivered(watch: WatchLine, width: int) -> Content:
@@ -117,15 +113,10 @@ def _began(watch: WatchLine, width: int) -> list[Content]:
 def _buffer(row: WatcherRow) -> Content:
     if not row.capacity:
         return _row("buffer", ("not known yet", "$ink-muted"))
-    style = STYLES[Health.SLOW] if row.buffered * 2 >= row.capacity else "$rv-cache"
+    style = SIGNS[Health.SLOW][1] if row.buffered * 2 >= row.capacity else "$rv-cache"
     filled = bar(share_of(row.buffered, row.capacity), _BAR)
     waiting = f"  {integer(row.buffered)} of {integer(row.capacity)} waiting"
     return _row("buffer", (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), waiting)
-
-
-def _why(row: WatcherRow) -> str:
-    cause = row.closed.cause if row.closed is not None else ""
-    return CAUSES.get(cause, cause or "unknown")
 
 
 # The panels and their titles; in a small terminal one is shown at a time.
@@ -182,13 +173,8 @@ class WatchesScreen(ModeScreen, mode="watches"):
         if watches != self._painted:
             self._painted = watches
             self.table.set_rows(watches)
-            self._give_room(len(watches))
-
-    def _give_room(self, count: int) -> None:
-        """Leave height to the panels while there are few watchers."""
-        few = count <= FEW[self.has_class("-few")]
-        if few is not self.has_class("-few"):
-            self.set_class(few, "-few")
+            # While there are few watchers, leave height to the panels.
+            self.set_class(len(watches) <= FEW[self.has_class("-few")], "-few")
 
     def paint_panels(self, state: State) -> None:
         watch = self.table.row
@@ -244,11 +230,8 @@ class WatchesScreen(ModeScreen, mode="watches"):
 
     def selected_request(self) -> Selection | None:
         watch = self.table.row
-        return (
-            selection_of(self.ktui.state.requests.get(watch.id), "from Watches")
-            if watch is not None
-            else None
-        )
+        request = self.ktui.state.requests.get(watch.id) if watch is not None else None
+        return selection_of(request, "from Watches")
 
     def selected_object(self) -> tuple[str, Any] | None:
         watch = self.table.row

@@ -57,19 +57,16 @@ class WatchLine:
 
     @property
     def health(self) -> Health:
-        return health_of(self.row)
-
-
-def health_of(row: WatcherRow) -> Health:
-    if row.closed is not None:
-        return Health.CUT_OFF if row.closed.cause in _CUT_OFF else Health.CLOSED
-    if row.opened.observed:
-        return Health.OPEN
-    if row.state is None or not row.state.live:
-        return Health.CATCHING_UP
-    if row.capacity and row.buffered >= row.capacity:
-        return Health.FULL
-    return Health.SLOW if row.capacity and row.buffered * 2 >= row.capacity else Health.LIVE
+        row = self.row
+        if row.closed is not None:
+            return Health.CUT_OFF if row.closed.cause in _CUT_OFF else Health.CLOSED
+        if row.opened.observed:
+            return Health.OPEN
+        if row.state is None or not row.state.live:
+            return Health.CATCHING_UP
+        if row.capacity and row.buffered >= row.capacity:
+            return Health.FULL
+        return Health.SLOW if row.capacity and row.buffered * 2 >= row.capacity else Health.LIVE
 
 
 def scope_of(row: WatcherRow) -> str:
@@ -109,23 +106,14 @@ def _line(row: WatcherRow, state: State) -> WatchLine:
 
 
 # Each state has its own glyph, not only its own colour.
-GLYPHS = {
-    Health.OPEN: "●",
-    Health.CATCHING_UP: "◐",
-    Health.LIVE: "●",
-    Health.SLOW: "▲",
-    Health.FULL: "▲",
-    Health.CUT_OFF: "✕",
-    Health.CLOSED: "○",
-}
-STYLES = {
-    Health.OPEN: "$foreground",
-    Health.CATCHING_UP: "$route-wait",
-    Health.LIVE: "$success",
-    Health.SLOW: "bold $warning",
-    Health.FULL: "bold $error",
-    Health.CUT_OFF: "bold $error",
-    Health.CLOSED: "$ink-muted",
+SIGNS = {
+    Health.OPEN: ("●", "$foreground"),
+    Health.CATCHING_UP: ("◐", "$route-wait"),
+    Health.LIVE: ("●", "$success"),
+    Health.SLOW: ("▲", "bold $warning"),
+    Health.FULL: ("▲", "bold $error"),
+    Health.CUT_OFF: ("✕", "bold $error"),
+    Health.CLOSED: ("○", "$ink-muted"),
 }
 
 
@@ -156,7 +144,7 @@ def _buffer(line: WatchLine) -> Cell:
     row = line.row
     if row.closed is not None or not row.capacity:
         return NOTHING
-    style = STYLES[line.health] if row.buffered * 2 >= row.capacity else "$foreground"
+    style = SIGNS[line.health][1] if row.buffered * 2 >= row.capacity else "$foreground"
     waiting, most = integer(row.buffered), f"/{integer(row.capacity)}"
     if len(waiting) + len(most) > _BUFFER:
         waiting, most = short_count(row.buffered), f"/{short_count(row.capacity)}"
@@ -174,7 +162,8 @@ def _health(line: WatchLine) -> Cell:
     word = health.value
     if closed is not None and closed.cause:
         word = f"{word}: {closed.cause}" if health is Health.CUT_OFF else closed.cause
-    return (f"{GLYPHS[health]} {word}", STYLES[health])
+    glyph, style = SIGNS[health]
+    return (f"{glyph} {word}", style)
 
 
 def _count(
