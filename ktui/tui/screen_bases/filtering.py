@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
@@ -136,19 +137,16 @@ class FilteringScreen(WholeScreen):
     def _search(self, view: LineView) -> None:
         """Search the focused text; `n` and `N` go to further matches."""
 
+        def typed(text: str) -> str:
+            return "" if view.search(text) != "not found" else "not found"
+
         def entered(text: str) -> str:
-            view.search(text)
-            self.notify(view.search_status, timeout=2)
+            self.notify(view.search(text), timeout=2)
             return ""
 
         self._searched = view
-        self.query_one(Prompt).open(
-            "/",
-            "",
-            hint=f"{key_of('lines.next')} next · {key_of('lines.previous')} previous",
-            typed=lambda text: "" if view.search(text) != "not found" else "not found",
-            entered=entered,
-        )
+        hint = f"{key_of('lines.next')} next · {key_of('lines.previous')} previous"
+        self.query_one(Prompt).open("/", "", hint=hint, typed=typed, entered=entered)
 
     @on(Prompt.Closed)
     def _prompt_closed(self, event: Prompt.Closed) -> None:
@@ -226,17 +224,14 @@ class FilteringScreen(WholeScreen):
         if table is None or table.row is None:
             return ()
         row = ("the row's values", table.row_text)
-        if isinstance(table.row, RequestRow):
-            return (*self._request_copies(table.row), row)
-        return (("", table.main_text), row)
-
-    def _request_copies(self, row: RequestRow) -> Copies:
+        if not isinstance(table.row, RequestRow):
+            return (("", table.main_text), row)
         from ktui.core.lab.form import ListForm  # start-up time
         from ktui.core.snippets import as_curl
 
-        client = self.ktui.client
+        client, target = self.ktui.client, table.row.target
         server = client.connection.url if client is not None else ""
-        return (("URL", f"{server}{row.target}"), ("curl", as_curl(row.target, ListForm())))
+        return (("URL", f"{server}{target}"), ("curl", as_curl(target, ListForm())), row)
 
     def action_copy(self) -> None:
         """Copy the first text of the selection; at once again, the next one."""
@@ -260,7 +255,9 @@ class FilteringScreen(WholeScreen):
         if table is None:
             return
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(self.ktui.clock()))
-        name = _free(Path(f"ktui-{self.ktui.current_mode}-{stamp}.{form}"))
+        free = Path(f"ktui-{self.ktui.current_mode}-{stamp}.{form}")
+        names = chain([free], (free.with_stem(f"{free.stem}-{number}") for number in range(2, 1000)))
+        name = next((name for name in names if not name.exists()), free)  # no file is overwritten
 
         def entered(text: str) -> str:
             path = Path(text.strip()).expanduser()
@@ -271,12 +268,9 @@ class FilteringScreen(WholeScreen):
             self.run_worker(self._export(table, path.absolute(), form), group="export")
             return ""
 
+        hint = f"enter writes {many(len(table.rows), 'row')} · esc cancels"
         self.query_one(Prompt).open(
-            "export to ",
-            str(name),
-            hint=f"enter writes {many(len(table.rows), 'row')} · esc cancels",
-            typed=lambda text: "",
-            entered=entered,
+            "export to ", str(name), hint=hint, typed=lambda text: "", entered=entered
         )
 
     async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
@@ -303,9 +297,3 @@ def _write(path: Path, form: Form, columns: Sequence[Column[Any]], rows: Sequenc
     except OSError as error:
         return f"cannot write {path}: {error.strerror}"
     return f"{many(len(rows), 'row')} written to {path}"
-
-
-def _free(path: Path) -> Path:
-    """Return this name, or `name-2` … if the file exists: no file is overwritten."""
-    names = (path if number == 1 else path.with_stem(f"{path.stem}-{number}") for number in range(1, 1000))
-    return next((name for name in names if not name.exists()), path)

@@ -36,13 +36,6 @@ LOW = 20  # lines: below, only the widgets that keys act on are shown
 LEAST = Size(50, 12)  # below, the screen asks for a larger terminal
 
 
-def size_classes(size: Size) -> list[str]:
-    """Return a screen's classes at `size`."""
-    pairs = ((WIDTHS, size.width), (HEIGHTS, size.height))
-    classes = [max(step for step in steps if step[0] <= cells)[1] for steps, cells in pairs]
-    return [*classes, *(name for name, holds in _small(size).items() if holds)]
-
-
 def _small(size: Size) -> dict[str, bool]:
     too_small = size.width < LEAST.width or size.height < LEAST.height
     return {"-low": size.height < LOW, "-too-small": too_small}
@@ -69,8 +62,12 @@ class ModeScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         # Textual would set them at the first resize, and style every widget a second time.
-        replay = ["-replay"] if self.ktui.intake.replays else []
-        self.add_class(*size_classes(self.app.size), *replay, update=False)
+        size = self.app.size
+        pairs = ((WIDTHS, size.width), (HEIGHTS, size.height))
+        classes = [max(step for step in steps if step[0] <= cells)[1] for steps, cells in pairs]
+        classes += [name for name, holds in _small(size).items() if holds]
+        classes += ["-replay"] if self.ktui.intake.replays else []
+        self.add_class(*classes, update=False)
         yield HeaderBar()
         with Area(id="body"):
             yield Banner()
@@ -171,12 +168,8 @@ class ModeScreen(TableScreen):
         from ktui.tui.dialogs.jump import JumpScreen  # start-up time
         from ktui.tui.navigation.related import related_places
 
-        found = [
-            item
-            for item in related_places(self.references(), self.ktui.state)
-            if item.place.mode != self.MODE
-        ]
-        if found:
+        related = related_places(self.references(), self.ktui.state)
+        if found := [item for item in related if item.place.mode != self.MODE]:
             self.app.push_screen(JumpScreen("open related", found), self._go)
         else:
             self.notify("this row has no related screen")

@@ -61,7 +61,13 @@ class TableScreen(FilteringScreen):
 
     def action_zoom(self) -> None:
         """Show the focused panel alone, or all panels again."""
-        if self._unzoom():
+        zoomed, self._zoomed = self._zoomed, []
+        for widget in zoomed:
+            widget.display = True  # Textual does not notice when only the rule is cleared
+            for rule in ("width", "height", "max_width", "max_height", "display"):
+                widget.styles.inline.clear_rule(rule)
+        self.refresh(layout=True)
+        if zoomed:
             return
         box = next((each for each in self._around(self.focused) if each.has_class("box")), None)
         if box is None:
@@ -83,15 +89,6 @@ class TableScreen(FilteringScreen):
             found.append(widget)
             widget = widget.parent
         return found
-
-    def _unzoom(self) -> bool:
-        for widget in self._zoomed:
-            widget.display = True  # Textual does not notice when only the rule is cleared
-            for rule in ("width", "height", "max_width", "max_height", "display"):
-                widget.styles.inline.clear_rule(rule)
-        zoomed, self._zoomed = bool(self._zoomed), []
-        self.refresh(layout=True)
-        return zoomed
 
     def action_columns(self) -> None:
         """Choose the table's columns, for this and later runs."""
