@@ -18,8 +18,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def text_of(form: Form, columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """Return all columns, including hidden ones, of the rows as CSV or JSON."""
-    return csv_text(columns, rows) if form == "csv" else json_text(columns, rows)
+    """Return all columns, including hidden ones, of the rows as CSV or JSON.
+
+    JSON is an array of objects by column id: raw numbers, text as it was received.
+    """
+    if form == "csv":
+        return csv_text(columns, rows)
+    lines = [msgspec.json.encode({column.id: _plain(column.read(row)) for column in columns}) for row in rows]
+    return "[\n" + b",\n".join(lines).decode() + "\n]\n" if lines else "[]\n"
 
 
 def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
@@ -29,12 +35,6 @@ def csv_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
     writer.writerow([column.id for column in columns])
     writer.writerows([csv_cell(column.read(row)) for column in columns] for row in rows)
     return out.getvalue()
-
-
-def json_text(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> str:
-    """Return the rows as a JSON array of objects by column id: raw numbers, text as it was received."""
-    lines = [msgspec.json.encode({column.id: _plain(column.read(row)) for column in columns}) for row in rows]
-    return "[\n" + b",\n".join(lines).decode() + "\n]\n" if lines else "[]\n"
 
 
 def csv_cell(value: Any) -> Any:

@@ -14,16 +14,12 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ktui.core.table.columns import Column
-
-if TYPE_CHECKING:
-    from ktui.kube.golang.regexps import Matcher
-
 
 Row = TypeVar("Row")
 
@@ -57,19 +53,14 @@ class Term(Struct, frozen=True):
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
-    terms = []
-    place = _space(text, 0)
-    while place < len(text):
+    terms, place = [], 0
+    while rest := text[place:].lstrip():
+        place = len(text) - len(rest)
         found = re.compile(_TERM).match(text, place)
         assert found is not None  # every part may be empty
         terms.append(_term(found, place))
-        place = _space(text, max(found.end(), place + 1))
+        place = max(found.end(), place + 1)
     return tuple(terms)
-
-
-def _space(text: str, place: int) -> int:
-    """Return the place of the first character from `place` on that is not white space."""
-    return len(text) - len(text[place:].lstrip())
 
 
 def _term(found: re.Match[str], start: int) -> Term:
@@ -93,11 +84,8 @@ _SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _TIMES = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _SECONDS_A_UNIT = {"s": 1.0, "ms": 1e-3}
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-}
+    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+}  # fmt: skip
 
 
 class FilterError(ValueError):
@@ -108,9 +96,10 @@ def condition(term: Term, value: Value[Row], unit: str = "") -> Test[Row]:
     """Return the test for a term with a column. `unit` "s" or "ms" allows `age>5m`. Raises FilterError."""
     needle = term.value.casefold()
     if term.op in COMPARING:
-        return _compared(value, _COMPARE[term.op], number(term.column, term.value, unit))
+        holds, limit = _COMPARE[term.op], number(term.column, term.value, unit)
+        return lambda row: isinstance(seen := value(row), _NUMBERS) and holds(seen, limit)
     if term.op == "~":
-        return _contains((value,), term)
+        return anywhere(term, (value,))
     if term.op == ":":
         return lambda row: f" {needle}" in f" {_text(value(row))}".casefold()
     if term.op == "!=":
@@ -120,18 +109,24 @@ def condition(term: Term, value: Value[Row], unit: str = "") -> Test[Row]:
 
 def anywhere(term: Term, values: Sequence[Value[Row]]) -> Test[Row]:
     """Return the test for a bare word or `~/…/`: any of the values contains it. Raises FilterError."""
-    return _contains(tuple(values), term)
-
-
-def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
     if (pattern := term.regex) is not None:
-        from ktui.kube.golang.regexps import InvalidPattern, matcher  # start-up time
+        from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher  # start-up time
 
         try:
             matches = matcher(pattern, ignore_case=True)
         except InvalidPattern as error:
             raise FilterError(f"{term.value} is not a regular expression: {error.reason}") from error
-        return lambda row: any(_matches(matches, _text(value(row))) for value in values)
+
+        def found(row: Row) -> bool:
+            for value in values:
+                try:
+                    if matches(_text(value(row))):
+                        return True
+                except TextTooLong:
+                    continue
+            return False
+
+        return found
     needle = term.value.casefold()
     if len(values) == 1:
         only = values[0]
@@ -139,26 +134,9 @@ def _contains(values: tuple[Value[Row], ...], term: Term) -> Test[Row]:
     return lambda row: any(needle in _text(value(row)).casefold() for value in values)
 
 
-def _matches(matches: Matcher, text: str) -> bool:
-    from ktui.kube.golang.regexps import TextTooLong  # start-up time
-
-    try:
-        return matches(text)
-    except TextTooLong:
-        return False
-
-
 def _text(value: Any) -> str:
     """Return a value as text; None is the empty text."""
     return value if type(value) is str else "" if value is None else str(value)
-
-
-def _compared(value: Value[Row], holds: Callable[[Any, Any], bool], limit: float) -> Test[Row]:
-    def test(row: Row) -> bool:
-        seen = value(row)
-        return isinstance(seen, _NUMBERS) and holds(seen, limit)
-
-    return test
 
 
 def number(column: str, text: str, unit: str = "") -> float:
@@ -166,9 +144,8 @@ def number(column: str, text: str, unit: str = "") -> float:
     found = re.fullmatch(_NUMBER, text.strip().rstrip(".,"))  # "1." while 1.5 is being typed
     if found is not None:
         suffix = found[2].lower()
-        factor = _TIMES.get(suffix) if unit in _SECONDS_A_UNIT else None
-        if factor is not None:
-            factor /= _SECONDS_A_UNIT[unit]
+        if unit in _SECONDS_A_UNIT and suffix in _TIMES:
+            factor: float | None = _TIMES[suffix] / _SECONDS_A_UNIT[unit]
         else:
             factor = _SCALES.get(suffix.removesuffix("b"))
         if factor is not None:

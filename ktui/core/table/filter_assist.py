@@ -76,16 +76,13 @@ def ignored_hint(term: Term, fields: Fields[Row]) -> str:
 
 def _columns(word: str, begin: str, fields: Fields[Row], rows: Sequence[Row]) -> Assist:
     """Suggest columns whose name begins with `word`; a bare word searches all columns."""
-    chosen = [each for each in fields.values() if word != "!" and _begins(each, word.lower())]
-    suggestions = []
-    for each in chosen[:OFFERED]:
-        label = each.id + (">" if _is_number(each, rows) else ":")
-        suggestions.append(FilterSuggestion(begin + label, label, each.about, more=True))
+    suggestions: list[FilterSuggestion] = []
+    for each in fields.values() if word != "!" else ():
+        names = (each.id, *each.aliases)
+        if len(suggestions) < OFFERED and any(name.startswith(word.lower()) for name in names):
+            label = each.id + (">" if _is_number(each, rows) else ":")
+            suggestions.append(FilterSuggestion(begin + label, label, each.about, more=True))
     return Assist("in any column", tuple(suggestions))
-
-
-def _begins(each: Column[Row], word: str) -> bool:
-    return any(name.startswith(word) for name in (each.id, *each.aliases))
 
 
 def _is_number(chosen: Column[Row], rows: Sequence[Row]) -> bool:
@@ -100,8 +97,9 @@ def _values(term: Term, begin: str, chosen: Column[Row], rows: Sequence[Row]) ->
     counted = _counted(chosen, rows, term.op)
     wanted = term.value.casefold()
     suggestions = [
-        FilterSuggestion(f"{begin}{term.column}{term.op}{_quoted(value)}", value, many(count, "row"))
+        FilterSuggestion(f"{begin}{term.column}{term.op}{text}", value, many(count, "row"))
         for value, count in counted.items()
+        for text in (f'"{value}"' if any(map(str.isspace, value)) else value,)
         if value.casefold().startswith(wanted)
     ]
     if term.unclosed:
@@ -124,10 +122,6 @@ def _counted(chosen: Column[Row], rows: Sequence[Row], op: str) -> dict[str, int
         if word in found:
             found[word] += count
     return found
-
-
-def _quoted(value: str) -> str:
-    return f'"{value}"' if any(char.isspace() for char in value) else value
 
 
 def _range(chosen: Column[Row], rows: Sequence[Row]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet
 
+from msgspec.structs import replace
 from textual import on
 from textual.widget import Widget
 
@@ -23,7 +24,7 @@ from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt, Suggestion
-from ktui.tui.table.vtable import VTable
+from ktui.tui.table.vtable import Mood, VTable
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
@@ -203,7 +204,9 @@ class FilteringScreen(WholeScreen):
 
     def _frame(self, table: VTable[Any]) -> None:
         """Show filter, hidden rows and following in the table's frame, or in a line below its rows."""
-        text = table.marks.while_paused() if self._paused else table.marks
+        text = table.marks
+        if self._paused and text.mood is Mood.FOLLOWING:  # it does not follow while the dashboard is paused
+            text = replace(text, mood=Mood.LIVE)
         frame = table if table.styles.border_top[0] else table.parent
         if not isinstance(frame, Widget) or not table.display:
             return

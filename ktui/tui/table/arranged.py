@@ -34,12 +34,7 @@ class ArrangedView(CursorView[Row]):
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "vtable--header",
-        "vtable--sorted",
-        "vtable--row",
-        "vtable--cursor",
-        "vtable--cursor-blurred",
-        "vtable--empty",
+        f"vtable--{part}" for part in ("header", "sorted", "row", "cursor", "cursor-blurred", "empty")
     }
     DEFAULT_CSS = """
     ArrangedView {
@@ -126,15 +121,11 @@ class ArrangedView(CursorView[Row]):
             return self.painter.foot(self._footer, width)
         index = y - HEADER + self.scroll_offset.y
         if index < len(self._rows):
-            return self.painter.row(self._rows[index], self._cursor_class(index), width)
+            cursor = "vtable--cursor" if self.has_focus else "vtable--cursor-blurred"
+            return self.painter.row(self._rows[index], cursor if index == self._cursor else "", width)
         if not self._rows:
             return self.painter.empty(self._why_empty(), y - HEADER, width)
         return self.painter.blank(width)
-
-    def _cursor_class(self, index: int) -> str:
-        if index != self._cursor:
-            return ""
-        return "vtable--cursor" if self.has_focus else "vtable--cursor-blurred"
 
     # What is copied.
 
@@ -242,19 +233,16 @@ class ArrangedView(CursorView[Row]):
 
     def _sort_by(self, keys_: SortBy) -> None:
         if keys_ != self.sort_by:
-            self._follow_unsorted(bool(keys_))
+            # A log that becomes sorted shows its top and is not followed; unsorted, it is again.
+            if self._follows and bool(self.sort_by) is not bool(keys_):
+                self.following = not keys_
+                if keys_:
+                    self._cursor, self._moved = 0, False
             self.sort_by = keys_
             by_id = {column.id: column for column in self.columns}
             self._arranger.set_keys([SortKey(by_id[each].read, reverse) for each, reverse in keys_])
             self.refresh()  # the mark in the header
         self._arrange_rows()
-
-    def _follow_unsorted(self, is_sorted: bool) -> None:
-        """Stop following in a log that becomes sorted, and show its top; follow again when unsorted."""
-        if self._follows and bool(self.sort_by) is not is_sorted:
-            self.following = not is_sorted
-            if is_sorted:
-                self._cursor, self._moved = 0, False
 
     # Arranging.
 

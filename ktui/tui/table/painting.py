@@ -101,9 +101,13 @@ class Painter(Generic[Row]):
             mark = sort_mark(column.id, sort_by)
             # The mark takes the gap's cell rather than a letter of the title.
             room = fitted.width + (GAP if fitted is not self.fitted[-1] else 0)
-            title = _cut(column.title, room - cell_len(mark)) + mark
+            room = max(0, room - cell_len(mark))
+            title = (
+                column.title if cell_len(column.title) <= room else set_cell_size(column.title, room)
+            ) + mark
             wide = max(fitted.width, cell_len(title))
-            segments.append(Segment(_padded(title, wide, column.align), marked if mark else base))
+            title = title.rjust(wide) if column.align == "right" else set_cell_size(title, wide)
+            segments.append(Segment(title, marked if mark else base))
             segments.append(Segment(" " * (fitted.width + GAP - wide), base))
         return Strip(segments).adjust_cell_length(width, base).simplify()
 
@@ -142,16 +146,6 @@ def sort_mark(column_id: str, sort_by: SortBy) -> str:
     return ""
 
 
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else set_cell_size(text, max(0, width))
-
-
-def _padded(text: str, width: int, align: str) -> str:
-    if align == "right" and cell_len(text) <= width:
-        return text.rjust(width)
-    return set_cell_size(text, width)
-
-
 def _cropped(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
     """Cut the runs to `width` cells, with an ellipsis at the end."""
     segments: list[Segment] = []
@@ -172,17 +166,11 @@ def _ends(parts: list[tuple[str, Style]], width: int) -> list[Segment]:
     left = (width - 1) // 2
     ends: list[Segment] = []
     for text, style in reversed(parts):
-        end = _end(text, left)
+        end = text[max(0, len(text) - left) :]
+        while cell_len(end) > left:
+            end = end[1:]
         ends.insert(0, Segment(end, style))
         left -= cell_len(end)
         if end != text:
             break
     return [*_cropped(parts, width - sum(segment.cell_length for segment in ends)), *ends]
-
-
-def _end(text: str, width: int) -> str:
-    """Return the last characters that fit into `width` cells."""
-    end = text[max(0, len(text) - width) :]
-    while cell_len(end) > width:
-        end = end[1:]
-    return end

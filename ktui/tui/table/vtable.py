@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import Struct
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
@@ -33,32 +33,19 @@ class Mood(Enum):
 class Waiting(Struct, Generic[Row]):
     """The rows that a held table does not show yet, and the number of new ones among them."""
 
-    key: Callable[[Row], Hashable]
     held: Sequence[Row]
     newest: Sequence[Row] | None = None
     new: int = 0
 
-    def take(self, rows: Sequence[Row]) -> None:
-        self.newest = rows
-        self.new = newer(rows, self.held, self.key)
-
 
 def newer(rows: Sequence[Row], known: Sequence[Row], key: Callable[[Row], Hashable]) -> int:
     """Count the rows that are not in `known`; for appended rows in time proportional to their number."""
-    if known and rows:
-        count = _appended(rows, key(known[-1]), key)
-        if count is not None:
+    last = key(known[-1]) if known else None
+    for count in range(min(len(rows), 50_000) if known else 0):
+        if key(rows[len(rows) - 1 - count]) == last:
             return count
     keys = set(map(key, known))
     return sum(key(row) not in keys for row in rows)
-
-
-def _appended(rows: Sequence[Row], last: Hashable, key: Callable[[Row], Hashable]) -> int | None:
-    """Count the rows after the one with the key `last`; None if it is not near the end."""
-    for count in range(min(len(rows), 50_000)):
-        if key(rows[len(rows) - 1 - count]) == last:
-            return count
-    return None
 
 
 _IDLE = "strike $ink-faint"
@@ -83,12 +70,11 @@ class Marks(Struct, frozen=True):
         """True for text that a table without a frame shows in a line below its rows."""
         return bool(self.terms) or self.mood in (Mood.HELD, Mood.LEFT) or bool(self.doing or self.absent)
 
-    def while_paused(self) -> Marks:
-        """Return the marks without "following", which is not true while the dashboard is paused."""
-        return structs.replace(self, mood=Mood.LIVE) if self.mood is Mood.FOLLOWING else self
-
     def runs(self) -> Runs:
-        parts = [part for part in (self._filter(), self._sorting(), self._arranging(), self._mood()) if part]
+        absent = [(self.absent, "$ink-muted")] if self.absent else []
+        doing = [(self.doing, "$warning")] if self.doing else []
+        folded = [(f"{many(self.folded, 'update')} folded", "$ink-muted")] if self.folded else []
+        parts = [part for part in (self._filter(), absent, doing, folded, self._mood()) if part]
         return [run for part in parts for run in (("  ", ""), *part)][1:]
 
     def content(self) -> Content:
@@ -106,15 +92,6 @@ class Marks(Struct, frozen=True):
             runs.append((f"  no {', '.join(self.foreign)} here", "$ink-muted"))
         if self.hidden is not None:
             runs.append((f"  {integer(self.shown)} shown, {integer(self.hidden)} hidden", "$ink-muted"))
-        return runs
-
-    def _sorting(self) -> Runs:
-        return [(self.absent, "$ink-muted")] if self.absent else []
-
-    def _arranging(self) -> Runs:
-        runs = [(self.doing, "$warning")] if self.doing else []
-        if self.folded:
-            runs.append((f"{'  ' if runs else ''}{many(self.folded, 'update')} folded", "$ink-muted"))
         return runs
 
     def _mood(self) -> Runs:
@@ -209,7 +186,8 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows (in their order unless sorted), or keep them while the table is held."""
         if self._waiting is not None:
-            self._waiting.take(rows)
+            self._waiting.newest = rows
+            self._waiting.new = newer(rows, self._waiting.held, self._key)
             self._mark()
             return
         self._arranger.set_rows(rows)
@@ -224,7 +202,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     def hold(self, held: bool = True) -> None:
         """Hold back new rows, or show them."""
         if held and self._waiting is None:
-            self._waiting = Waiting(self._key, self.all_rows)
+            self._waiting = Waiting(self.all_rows)
         elif not held and self._waiting is not None:
             newest, self._waiting = self._waiting.newest, None
             if newest is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from operator import attrgetter
 from types import NoneType
@@ -121,21 +120,17 @@ class Order(Generic[Row]):
         """Remove rows and insert others; False if that is not possible (then call `fill`)."""
         try:
             edits: list[_Edit[Row]] = [_Edit(self._place_of(entry)) for entry in gone]
-            edits += [self._entering(entry) for entry in come]
+            for row, serial in come:
+                entering = self._values_of(row)
+                edits.append(_Edit(self._position(entering, serial), True, entering, serial, row))
             edits = self._in_order(edits)
         except (LookupError, TypeError):
             return False
-        self.rows = _spliced(self.rows, edits, lambda edit: edit.row)
-        self._serials = _spliced(self._serials, edits, lambda edit: edit.serial)
-        self._values = [
-            _spliced(values, edits, partial(_value_at, key)) for key, values in enumerate(self._values)
-        ]
+        self.rows = _spliced(self.rows, edits, (edit.row for edit in edits))
+        self._serials = _spliced(self._serials, edits, (edit.serial for edit in edits))
+        for key, values in enumerate(self._values):
+            self._values[key] = _spliced(values, edits, (edit.enters and edit.values[key] for edit in edits))
         return True
-
-    def _entering(self, entry: Entry[Row]) -> _Edit[Row]:
-        row, serial = entry
-        values = self._values_of(row)
-        return _Edit(self._position(values, serial), True, values, serial, row)
 
     def _in_order(self, edits: list[_Edit[Row]]) -> list[_Edit[Row]]:
         """Sort edits by position; rows inserted at the same position by their keys."""
@@ -182,19 +177,15 @@ class Order(Generic[Row]):
         return self._serials[place] < serial
 
 
-def _value_at(key: int, edit: _Edit[Row]) -> Any:
-    return edit.values[key]
-
-
-def _spliced(old: list[Item], edits: Sequence[_Edit[Row]], item: Callable[[_Edit[Row]], Any]) -> list[Item]:
-    """Return `old` with the edits applied; `item` returns what an edit inserts."""
+def _spliced(old: list[Item], edits: Sequence[_Edit[Row]], items: Iterable[Any]) -> list[Item]:
+    """Return `old` with the edits applied; `items` has what each inserts."""
     out: list[Item] = []
     start = 0
-    for edit in edits:
+    for edit, item in zip(edits, items, strict=True):
         out += old[start : edit.place]
         start = edit.place
         if edit.enters:
-            out.append(item(edit))
+            out.append(item)
         else:
             start += 1
     return out + old[start:]

@@ -41,14 +41,11 @@ def _shift(old: Sequence[Any], new: Sequence[Any]) -> int | None:
     """Return the shift, from a row that both lists have; any single row may have been replaced."""
     places: list[int] = [*range(min(3, len(new))), len(new) // 2]
     for place in places:
-        if place < len(new) and (found := _find(old, new[place])) is not None:
-            return found - place
+        if place < len(new):
+            at: int | None = next(compress(count(), map(is_, old, repeat(new[place]))), None)
+            if at is not None:
+                return at - place
     return None
-
-
-def _find(rows: Sequence[Any], row: Any) -> int | None:
-    places: Iterator[int] = compress(count(), map(is_, rows, repeat(row)))
-    return next(places, None)
 
 
 Row = TypeVar("Row")
