@@ -82,14 +82,12 @@ class Chart(Panel):
     def content(self, span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Content:
         """Return the axis and the columns of a span."""
         if not any(part.routes for part in span.parts):
-            return line((self.nothing(span), "$ink-muted"))
+            early = span.end <= span.seconds
+            return line(("no reads answered yet" if early else f"no read in {span.seconds} s", "$ink-muted"))
         cells = max(1, width - AXIS - 1)
         labels, rows = self.figure.draw(span, cells, height, symbols)
         rows[0] = marked(rows[0], marks([part.marked for part in span.parts], cells, symbols), symbols)
         return with_axis(labels, rows)
-
-    def nothing(self, span: TrafficWindow) -> str:
-        return "no reads answered yet" if span.end <= span.seconds else f"no read in {span.seconds} s"
 
 
 def symbols_of(widget: Panel) -> Symbols:
@@ -125,15 +123,10 @@ def route_series(badge: Badge, values: Sequence[float]) -> Series:
 
 def route_counts(counts: Iterable[tuple[Badge, int]]) -> Content:
     """Return `C93 S29 E9`: the routes with answers."""
-    runs: list[tuple[str, str]] = []
-    for badge, count in counts:
-        if count:
-            runs += [
-                (" " if runs else "", ""),
-                (badge.letter, badge.style),
-                (short_count(count), "$foreground"),
-            ]
-    return line(*runs)
+    shown = [(badge, count) for badge, count in counts if count]
+    return line(" ").join(
+        [line((badge.letter, badge.style), (short_count(count), "$foreground")) for badge, count in shown]
+    )
 
 
 _LEAST = 1_000.0  # bytes/s at the axis' end
@@ -222,10 +215,9 @@ def _label(ms: float) -> str:
 
 
 READS = TrafficFigure(
-    "reads/s",
-    _draw_routes,
+    "reads/s", _draw_routes,
     lambda span, _: route_counts((badge, span.whole.routes[badge.letter]) for badge in ROUTES),
-)
+)  # fmt: skip
 LATENCY = TrafficFigure("latency ms", _draw_latency, _latency_legend)
 BYTES = TrafficFigure("bytes/s", _draw_bytes, _bytes_legend)
 

@@ -91,44 +91,26 @@ def _line(
             cells.append((" ", ""))
             continue
         owner = max(owners, key=lambda item: (series[item].loud, owners[item], item))
-        cells.append((_glyph(stacks, series[owner].mark, symbols), series[owner].style))
-    return _joined([(" " * blank, "")] * (blank > 0) + cells)
-
-
-def _glyph(stacks: Sequence[Sequence[int]], mark: str, symbols: Symbols) -> str:
-    if symbols is Symbols.ASCII:
-        return mark
-    if symbols is Symbols.BLOCK:
-        return _EIGHTHS[len(stacks[0])]
-    lit = sum(dot for column, stack in zip(_DOTS, stacks, strict=False) for dot in column[: len(stack)])
-    return chr(_BRAILLE + lit)
+        glyph = series[owner].mark if symbols is Symbols.ASCII else _EIGHTHS[len(stacks[0])]
+        if symbols is Symbols.BRAILLE:
+            columns = zip(_DOTS, stacks, strict=False)
+            glyph = chr(_BRAILLE + sum(dot for column, stack in columns for dot in column[: len(stack)]))
+        cells.append((glyph, series[owner].style))
+    # Neighbouring cells of one style are one run.
+    runs = groupby([(" " * blank, "")] * (blank > 0) + cells, key=lambda cell: cell[1])
+    return [("".join(text for text, _ in group), style) for style, group in runs]
 
 
 def _turned(text: str, symbols: Symbols) -> str:
     """Return a line of cells upside down."""
     if symbols is Symbols.ASCII:
         return text
-    return "".join(_turned_cell(char, symbols) for char in text)
-
-
-def _turned_cell(char: str, symbols: Symbols) -> str:
-    if char == " ":
-        return char
     if symbols is Symbols.BLOCK:
-        return _HANGING[_EIGHTHS.index(char)]
-    lit = ord(char) - _BRAILLE
-    turned = 0
-    for column in _DOTS:
-        turned |= sum(dot for dot, other in zip(column, reversed(column), strict=True) if lit & other)
-    return chr(_BRAILLE + turned)
-
-
-def _joined(cells: Runs) -> Runs:
-    """Join neighbouring runs of one style."""
-    return [
-        ("".join(text for text, _ in group), style)
-        for style, group in groupby(cells, key=lambda cell: cell[1])
-    ]
+        return text.translate(dict(zip(map(ord, _EIGHTHS), _HANGING, strict=True)))
+    mirrors = [pair for column in _DOTS for pair in zip(column, reversed(column), strict=True)]
+    lit = [0 if char == " " else ord(char) - _BRAILLE for char in text]
+    turned = [sum(dot for dot, other in mirrors if cell & other) for cell in lit]
+    return "".join(chr(_BRAILLE + cell) if cell else " " for cell in turned)
 
 
 # Stands above a column in which a marker was set, a knob changed or a fault injected, with its name.

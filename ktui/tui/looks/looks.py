@@ -11,7 +11,6 @@ from rich.style import Style
 from textual.app import App
 from textual.color import Color
 from textual.filter import LineFilter, Monochrome
-from textual.theme import Theme
 
 from ktui.config.places import shipped_themes, user_themes
 from ktui.tui.looks import symbols, themes
@@ -110,12 +109,9 @@ class Looks:
 
     def follow_theme(self, variables: Mapping[str, str]) -> None:
         """Tell NO_COLOR's filter the colours of the current theme's cursor and faint text."""
-        self._plain.follow(
-            raised=frozenset(
-                Color.parse(variables[name]).hex6.lower() for name in _RAISED if name in variables
-            ),
-            faint=frozenset((Color.parse(variables["ink-faint"]).hex6.lower(),)),
-        )
+        raised = (Color.parse(variables[name]).hex6.lower() for name in _RAISED if name in variables)
+        faint = Color.parse(variables["ink-faint"]).hex6.lower()
+        self._plain.follow(raised=frozenset(raised), faint=frozenset((faint,)))
 
     # The user's themes.
 
@@ -137,15 +133,12 @@ class Looks:
         self._found = now
         for name, theme in now.by_name.items():
             if before.get(name) != theme:
-                self._replace(app, theme)
+                app.register_theme(theme)
+                if app.theme == name:
+                    app.mutate_reactive(App.theme)  # the same name, other colours
         for name in before.keys() - now.by_name.keys():
             app.unregister_theme(name)
         return [reason for path, reason in now.wrong.items() if path in changed]
-
-    def _replace(self, app: App[int], theme: Theme) -> None:
-        app.register_theme(theme)
-        if app.theme == theme.name:
-            app.mutate_reactive(App.theme)  # the same name, other colours
 
     def _stamp(self) -> dict[Path, tuple[int, int]]:
         """Return modification time (ns) and size (bytes) of each of the user's files."""

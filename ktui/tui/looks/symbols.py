@@ -86,15 +86,12 @@ def choose(wanted: str, environ: Mapping[str, str]) -> Symbols:
 @lru_cache(4096)
 def in_ascii(text: str) -> str:
     """Return `text` in as many cells of ASCII; a character without a stand-in becomes `?`."""
-    return text if text.isascii() else "".join(_stand_in(char) for char in text)
-
-
-def _stand_in(char: str) -> str:
-    if char.isascii():
-        return char
-    known = ASCII_OF.get(char)
-    if known is None:
-        # `é` can be read as e; a letter of another script has no such base.
-        base = unicodedata.normalize("NFKD", char)[0]
-        known = base if base.isascii() and base.isprintable() else "?"
-    return known.ljust(cell_len(char))[: cell_len(char)]
+    found = []
+    for char in text:
+        known = char if char.isascii() else ASCII_OF.get(char, "")
+        if not known:
+            # `é` can be read as e; a letter of another script has no such base.
+            base = unicodedata.normalize("NFKD", char)[0]
+            known = base if base.isascii() and base.isprintable() else "?"
+        found.append(known if char.isascii() else known.ljust(cell_len(char))[: cell_len(char)])
+    return "".join(found)

@@ -154,13 +154,8 @@ def _part(node: DOMNode) -> tuple[Any, ...]:
     if isinstance(node, Widget):
         state: tuple[object, ...] = (node.mouse_hover, node.has_focus, node.disabled)
     elif isinstance(node, App):
-        state = (
-            node.app_focus,
-            node.current_theme.dark,
-            node.is_inline,
-            node.native_ansi_color,
-            node.no_color,
-        )
+        dark = node.current_theme.dark
+        state = (node.app_focus, dark, node.is_inline, node.native_ansi_color, node.no_color)
     else:
         state = ()
     return type(node), node.id, node.classes, state

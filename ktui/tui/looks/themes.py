@@ -33,28 +33,24 @@ _OTHERS: dict[str, type | tuple[type, ...]] = {
 
 
 class ThemeError(Exception):
-    """A theme file is invalid: its name, the line of `key` if there is one, and the reason."""
+    """A theme file is invalid: its name, the line of `key` in its `text` if there is one, and the reason."""
 
-    def __init__(self, path: Path, key: str, reason: str, text: str | None = None) -> None:
-        line = _line_of(key, _read(path) if text is None else text)
-        super().__init__(f"theme {path.name}{f' line {line}' if line else ''}: {reason}")
+    def __init__(self, path: Path, key: str, reason: str, text: str = "") -> None:
+        found = re.search(rf"""^[ \t]*\[?["']?{re.escape(key)}\b""", text, re.MULTILINE) if key else None
+        above = text.count("\n", 0, found.start()) if found else 0
+        super().__init__(f"theme {path.name}{f' line {above + 1}' if found else ''}: {reason}")
 
 
 class ThemeFile(Struct, eq=False):
-    """The contents of a file, without what it inherits."""
+    """A file and its contents, without what it inherits."""
 
     path: Path
+    text: str
     name: str
-    inherits: str = ""
-    colours: dict[str, Any] = field(default_factory=dict)
-    variables: dict[str, str] = field(default_factory=dict)
+    inherits: str
+    colours: dict[str, Any]
+    variables: dict[str, str]
     replaces: ThemeFile | None = None  # an earlier file with the same name, which it may inherit from
-
-    def theme(self, colours: Mapping[str, Any], variables: Mapping[str, str]) -> Theme:
-        """Return the theme with these colours and variables. Raises ThemeError without a primary colour."""
-        if "primary" not in colours:
-            raise ThemeError(self.path, "name", "a theme needs at least a primary colour")
-        return Theme(name=self.name, variables=dict(variables), **colours)
 
 
 def read_theme_file(path: Path) -> ThemeFile:
@@ -63,68 +59,38 @@ def read_theme_file(path: Path) -> ThemeFile:
         text = read_toml_text(path)
         data = parse_toml(text)
     except OSError as error:
-        raise ThemeError(path, "", str(error.strerror), "") from error
+        raise ThemeError(path, "", str(error.strerror)) from error
     except DocumentError as error:
-        raise ThemeError(path, "", str(error), "") from error  # the message has the line
-    return _Reader(path, text).read(data)
+        raise ThemeError(path, "", str(error)) from error  # the message has the line
 
-
-class _Reader:
-    def __init__(self, path: Path, text: str) -> None:
-        self._path, self._text = path, text
-
-    def read(self, data: dict[str, Any]) -> ThemeFile:
-        file = ThemeFile(self._path, self._word(data, "name") or self._path.stem)
-        file.inherits = self._word(data, "inherits")
-        variables = data.pop("variables", {})
-        if not isinstance(variables, dict):
-            raise self._wrong("variables", "[variables] is a table of colours")
-        for key, value in data.items():
-            file.colours[key] = self._field(key, value)
-        file.variables = {key: self._colour(key, value) for key, value in variables.items()}
-        return file
-
-    def _word(self, data: dict[str, Any], key: str) -> str:
-        value = data.pop(key, "")
-        if not isinstance(value, str):
-            raise self._wrong(key, f"{key} must be a string in quotes")
+    def checked(key: str, value: Any, reason: str, kind: type | tuple[type, ...] = str) -> Any:
+        if not isinstance(value, kind):
+            raise ThemeError(path, key, reason, text)
         return value
 
-    def _field(self, key: str, value: Any) -> Any:
-        if key in COLOURS:
-            return self._colour(key, value)
-        if key not in _OTHERS:
-            raise self._wrong(key, f"there is no key {key!r}; ktui's own colours go below [variables]")
-        if not isinstance(value, _OTHERS[key]):
-            raise self._wrong(key, f"{key} = {value!r} is of the wrong kind")
-        return value
-
-    def _colour(self, key: str, value: Any) -> str:
-        if not isinstance(value, str):
-            raise self._wrong(key, f"{key} must be a colour in quotes")
+    def colour(key: str, value: Any) -> str:
+        checked(key, value, f"{key} must be a colour in quotes")
         try:
             Color.parse(value)
         except ColorParseError as error:
-            raise self._wrong(key, f"{key}: {value!r} is not a colour") from error
-        return value
+            raise ThemeError(path, key, f"{key}: {value!r} is not a colour", text) from error
+        return str(value)
 
-    def _wrong(self, key: str, reason: str) -> ThemeError:
-        return ThemeError(self._path, key, reason, self._text)
+    def field_of(key: str, value: Any) -> Any:
+        if key in COLOURS:
+            return colour(key, value)
+        if key not in _OTHERS:
+            reason = f"there is no key {key!r}; ktui's own colours go below [variables]"
+            raise ThemeError(path, key, reason, text)
+        return checked(key, value, f"{key} = {value!r} is of the wrong kind", _OTHERS[key])
 
-
-def _read(path: Path) -> str:
-    try:
-        return read_toml_text(path)
-    except (OSError, DocumentError):
-        return ""
-
-
-def _line_of(key: str, text: str) -> int:
-    """Return the number of the line that sets `key`, 0 if there is none."""
-    if not key:
-        return 0
-    found = re.search(rf"""^[ \t]*\[?["']?{re.escape(key)}\b""", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 0
+    name, inherits = (
+        checked(key, data.pop(key, ""), f"{key} must be a string in quotes") for key in ("name", "inherits")
+    )
+    variables = checked("variables", data.pop("variables", {}), "[variables] is a table of colours", dict)
+    colours = {key: field_of(key, value) for key, value in data.items()}
+    own = {key: colour(key, value) for key, value in variables.items()}
+    return ThemeFile(path, text, name or path.stem, inherits, colours, own)
 
 
 DEFAULT, LIGHT, MONO = "ktui-dark", "ktui-light", "ktui-mono"
@@ -169,15 +135,20 @@ def _resolved(file: ThemeFile, files: Mapping[str, ThemeFile]) -> Theme:
     heir: ThemeFile | None = file
     while heir is not None:
         if heir in ancestors:
-            raise ThemeError(file.path, "inherits", f"{heir.name} inherits from itself")
+            raise ThemeError(file.path, "inherits", f"{heir.name} inherits from itself", file.text)
         ancestors.append(heir)
         heir = _parent(heir, files)
-    colours: dict[str, object] = {}
+    colours: dict[str, Any] = {}
     variables: dict[str, str] = {}
     for item in reversed(ancestors):
         colours |= item.colours
         variables |= item.variables
-    return file.theme(colours, _with_derived(colours, variables))
+    if "primary" not in colours:
+        raise ThemeError(file.path, "name", "a theme needs at least a primary colour", file.text)
+    # The variables of Textual's own widgets are derived from the theme's colours.
+    named = {name: value for name, value in colours.items() if isinstance(value, str)} | variables
+    derived = {name: named[source] for name, source in _DERIVED.items() if source in named}
+    return Theme(name=file.name, variables=derived | variables, **colours)
 
 
 def _parent(file: ThemeFile, files: Mapping[str, ThemeFile]) -> ThemeFile | None:
@@ -188,14 +159,7 @@ def _parent(file: ThemeFile, files: Mapping[str, ThemeFile]) -> ThemeFile | None
         return files[wanted]
     if not file.inherits:
         return None  # a directory without ktui's themes
-    raise ThemeError(file.path, "inherits", f"there is no theme {wanted!r} to inherit from")
-
-
-def _with_derived(colours: Mapping[str, object], variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables with those of Textual's own widgets, derived from the theme's colours."""
-    named = {name: value for name, value in colours.items() if isinstance(value, str)} | dict(variables)
-    follow = {name: named[source] for name, source in _DERIVED.items() if source in named}
-    return follow | dict(variables)
+    raise ThemeError(file.path, "inherits", f"there is no theme {wanted!r} to inherit from", file.text)
 
 
 # Textual's variable → the theme's colour or variable that it takes.
