@@ -194,19 +194,14 @@ class KtuiApp(ReplayActions):
 
     @property
     def story_text(self) -> Content | None:
-        return self.story.text if self._story_matters else None
+        # Once it was begun, or where it is offered: by `--story`, or at a first launch with a demo.
+        server = self.state.server
+        demo = self.preferences.tour_is_new and server is not None and server.etcd_kind == "embedded"
+        return self.story.text if self.story_active or self.preferences.story or demo else None
 
     @property
     def story_active(self) -> bool:
         return "story" in self.__dict__ and self.story.active
-
-    @property
-    def _story_matters(self) -> bool:
-        """True if the tour was begun or is offered: by `--story`, or at a first launch with a demo."""
-        if self.story_active or self.preferences.story:
-            return True
-        server = self.state.server
-        return self.preferences.tour_is_new and server is not None and server.etcd_kind == "embedded"
 
     def action_story_next(self) -> None:
         from ktui.tui.dialogs.rules import why_not  # start-up time

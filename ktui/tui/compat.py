@@ -157,17 +157,15 @@ def safe_strip(strip: Strip) -> Strip:
     """Return the strip itself, or one with the same cells, safe texts and no links."""
     if all(is_safe(text) and not (style and style.link) for text, style, _ in strip):
         return strip
-    return Strip([_safe_segment(segment) for segment in strip], strip.cell_length)
-
-
-def _safe_segment(segment: Segment) -> Segment:
-    text, style, control = segment
-    if style is not None and style.link:
-        style = style.update_link(None)
-    if not is_safe(text):
-        kept = "".join(char if is_safe(char) else "?" * cell_len(char) for char in text)
-        text = set_cell_size(with_few_marks(kept, ""), cell_len(text))
-    return Segment(text, style, control)
+    segments = []
+    for text, style, control in strip:
+        if style is not None and style.link:
+            style = style.update_link(None)
+        if not is_safe(text):
+            kept = "".join(char if is_safe(char) else "?" * cell_len(char) for char in text)
+            text = set_cell_size(with_few_marks(kept, ""), cell_len(text))
+        segments.append(Segment(text, style, control))
+    return Strip(segments, strip.cell_length)
 
 
 class WholeScreen(Screen[None]):

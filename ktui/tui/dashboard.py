@@ -194,8 +194,8 @@ class Pace:
     def _tick_supervised(self) -> None:
         if time.monotonic() < self._paused_until:
             return
-        try:
-            self._tick_unless_busy()
+        try:  # to fold in any case: a backlog would delay the next tick
+            (self._fold if self._keys.defers_tick() else self._tick)()
         except Exception as error:  # a bug in a screen: report it and go on painting
             self._failures += 1
             pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
@@ -203,13 +203,6 @@ class Pace:
             self._failed(Failure("painting", error, self._failures, pause))
         else:
             self._failures = 0
-
-    def _tick_unless_busy(self) -> None:
-        """Fold in any case: a backlog would delay the next tick."""
-        if self._keys.defers_tick():
-            self._fold()
-        else:
-            self._tick()
 
 
 log = logging.getLogger(__name__)

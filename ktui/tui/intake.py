@@ -90,21 +90,18 @@ class Intake:
             self.playback.advance()
             self.state = self.playback.player.state
             return
-        self._check_silence()
-        if self._lost:
-            self.state.dropped += self._lost
-            self._lost = 0
-        waiting, self._waiting = self._waiting, deque()
-        reducer.apply(self.state, waiting)
-
-    def _check_silence(self) -> None:
-        """Mark the link as silent when a connected server has sent nothing for SILENCE_SECONDS."""
+        # Is the link silent: has a connected server sent nothing for SILENCE_SECONDS?
         now = self._clock()
         self._silent += min(now - self._folded_at, LONGEST_STEP)
         self._folded_at = now
         if self.link.stage is Stage.LIVE and self.source is not None and self._silent > SILENCE_SECONDS:
             since = f"no telemetry since {clock_time(self.state.now)}"
             self.set_link(Link(Stage.SILENT, since, self.source.restartable, self._retries))
+        if self._lost:
+            self.state.dropped += self._lost
+            self._lost = 0
+        waiting, self._waiting = self._waiting, deque()
+        reducer.apply(self.state, waiting)
 
     def reset_state(self) -> None:
         """Start with an empty state: a new server numbers its requests from the start."""
@@ -151,10 +148,6 @@ class Intake:
             self.playback.changed = self._changed
             self.reset_state()
             self.set_link(source.link())
-        return await self._take_all(source)
-
-    async def _take_all(self, source: TelemetrySource) -> tuple[bool, str]:
-        """Read a connected source; returns as `_read` does."""
         came = False
         try:
             async for batch in source.batches():

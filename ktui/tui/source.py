@@ -181,7 +181,15 @@ class MergedSource(TelemetrySource):
 
     async def batches(self) -> AsyncIterator[list[AnyEvent]]:
         queue: asyncio.Queue[list[AnyEvent] | None] = asyncio.Queue(maxsize=64)
-        main = asyncio.create_task(self._feed_main(queue))
+
+        async def feed_main() -> None:
+            try:
+                async for batch in self._main.batches():
+                    await queue.put([self._named(event) for event in batch])
+            finally:
+                await queue.put(None)
+
+        main = asyncio.create_task(feed_main())
         tasks = [main, *(asyncio.create_task(_feed_side(side, queue)) for side in self._sides)]
         try:
             while (item := await queue.get()) is not None:
@@ -191,13 +199,6 @@ class MergedSource(TelemetrySource):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _feed_main(self, queue: asyncio.Queue[Any]) -> None:
-        try:
-            async for batch in self._main.batches():
-                await queue.put([self._named(event) for event in batch])
-        finally:
-            await queue.put(None)
 
     def _named(self, event: AnyEvent) -> AnyEvent:
         if isinstance(event, ServerInfo):

@@ -129,8 +129,12 @@ class Story:
         if self.busy:
             return
         try:
-            if self._place in (0, len(STEPS) + 1):
-                await self._until_filled(app)
+            # Until the demo cluster is complete: figures of a part of it would differ from step to step.
+            first = self._place in (0, len(STEPS) + 1)
+            while first and app.state.server is not None and app.state.server.filling:
+                self.busy = "begins when the demo cluster is complete"  # the banner below says how far it is
+                app.paint_link()
+                await asyncio.sleep(ROUND)
             self._place = self._place % (len(STEPS) + 1) + 1
             if self._place <= len(STEPS):
                 self.busy = "measuring"
@@ -140,13 +144,6 @@ class Story:
         finally:
             self.busy = ""
             app.paint_link()
-
-    async def _until_filled(self, app: Dashboard) -> None:
-        """Wait until the demo cluster is complete: figures of a part of it would differ from step to step."""
-        while app.state.server is not None and app.state.server.filling:
-            self.busy = "begins when the demo cluster is complete"  # the banner below says how far it is
-            app.paint_link()
-            await asyncio.sleep(ROUND)
 
 
 async def _measured(app: Dashboard) -> None:

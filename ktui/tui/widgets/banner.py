@@ -9,7 +9,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ktui.core.format import clock_time, duration, integer, many
-from ktui.core.live.live_state import LiveState
 from ktui.core.state import CacheRow, Rewind, State
 from ktui.tui.keys.hints import key_of
 from ktui.tui.source import Link, Stage
@@ -89,8 +88,10 @@ def banner_of(state: State, link: Link, width: int = 120) -> tuple[Content, str]
     if state.task_failures:
         failures = "; ".join(state.task_failures)
         return _sentence("a bug in the server", f": {failures}", " — its log has the details"), "server"
-    if state.live.problem:
-        return _not_scraped(state.live), "server"
+    if (live := state.live).problem:
+        every = f" every {duration(live.status.interval)}" if live.status is not None else ""
+        said = _sentence("no new figures", f": {live.problem}", f" — tried again{every}", "$error")
+        return said, "server"
     if state.server is not None and state.server.filling:
         return _filling(state.server.filling, width), "starting"
     if state.server is not None and state.server.warnings:
@@ -112,13 +113,9 @@ def _etcd_down(detail: str, width: int) -> Content:
     texts = [detail, summary, *(f"{summary[:count]}…" for count in range(len(summary) - 1, 0, -8)), "…"]
     for text in texts:
         phrase = _sentence("etcd does not answer", f": {text}", on)
-        if _height(phrase, width) <= MOST_LINES:
+        if len(textwrap.wrap(phrase.plain, max(1, width), break_on_hyphens=False)) <= MOST_LINES:
             break
     return phrase
-
-
-def _height(content: Content, width: int) -> int:
-    return len(textwrap.wrap(content.plain, max(1, width), break_on_hyphens=False))
 
 
 def _rewound(rewind: Rewind) -> Content:
@@ -130,11 +127,6 @@ def _rewound(rewind: Rewind) -> Content:
         what, why = f"another etcd cluster answers, at revision {after}", f" since {when}, before at {before}"
     stale = " — controllers and kubelets may cache objects that no longer exist: restart them"
     return _sentence(what, why, stale)
-
-
-def _not_scraped(live: LiveState) -> Content:
-    every = f" every {duration(live.status.interval)}" if live.status is not None else ""
-    return _sentence("no new figures", f": {live.problem}", f" — tried again{every}", "$error")
 
 
 def _filling(progress: str, width: int) -> Content:

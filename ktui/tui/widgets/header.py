@@ -29,21 +29,10 @@ class HeaderBar(Panel):
     def show_state(
         self, state: State, link: Link, paused: bool, recording: str = "", crumbs: Sequence[str] = ()
     ) -> None:
-        live = state.live
-        known = (
-            state.server,
-            state.head,
-            state.revision,
-            state.etcd_usage,
-            state.health,
-            state.dropped,
-            len(state.stale),
-            live.status,
-            live.server,
-            len(live.replicas),
-        )
-        speed = rate(state.revisions_per_second)
-        stamp = (*known, speed, link, paused, recording, tuple(crumbs))
+        live, speed = state.live, rate(state.revisions_per_second)
+        known = (state.server, state.head, state.revision, state.etcd_usage, state.health, state.dropped)
+        scraped = (live.status, live.server, len(live.replicas))
+        stamp = (*known, len(state.stale), *scraped, speed, link, paused, recording, tuple(crumbs))
         self.show(lambda width, _: header_line(state, link, paused, width, recording, crumbs), stamp)
 
 
@@ -90,12 +79,9 @@ def clickable(content: Content, action: str) -> Content:
 def _breadcrumbs(crumbs: Sequence[str], width: int) -> Content:
     """Return `ktui › Cache` or `Cache › pods › shop/web-7f9`, without its first steps if it is too long."""
     sign = (" › ", "$ink-faint")
-    steps = [
-        clickable(
-            line((text, "bold $ink-strong" if at == len(crumbs) - 1 else "$accent")), f"screen.crumb({at})"
-        )
-        for at, text in enumerate(crumbs)
-    ]
+    styles = [*["$accent"] * (len(crumbs) - 1), "bold $ink-strong"]
+    named = enumerate(map(line, zip(crumbs, styles, strict=False)))
+    steps = [clickable(step, f"screen.crumb({at})") for at, step in named]
     if len(steps) < 2:
         steps.insert(0, line(("ktui", "bold $accent")))
     while len(steps) > 2 and sum(step.cell_length + 3 for step in steps) > width:
@@ -123,15 +109,8 @@ def _left_variants(state: State, way: Content, *, live: bool) -> list[Content]:
         kube = line((f"kube-apiserver {scraped.version or '?'}{changed}", "$foreground"))
     head = [way, called] if server.name else [way]
     may = [writable] if live else []  # a recording is never writable
-    forms = (
-        [*head, full, kube, *may],
-        [*head, etcd, kube, *may],
-        [*head, etcd, kube],
-        [*head, kube],
-        head,
-        [way],
-    )
-    return [dot.join(form) for form in forms]
+    forms: Sequence[list[Content]] = ([full, kube, *may], [etcd, kube, *may], [etcd, kube], [kube], [])
+    return [*(dot.join([*head, *form]) for form in forms), way]
 
 
 def _replicas(state: State) -> str:
@@ -178,17 +157,21 @@ def _usage(state: State) -> tuple[Sequence[str], str] | None:
     """Return the labels (longest first) and text of ktui's load on the server it reads; None if unknown."""
     status, usage, server = state.live.status, state.etcd_usage, state.live.server
     asked = "Prometheus" if server is not None and server.origin == "prometheus" else "the server"
-    if status is not None and usage is not None:
-        size = long_bytes(usage.sent_bytes + usage.received_bytes + status.received_bytes)
-        text = f"{many(usage.rpcs, 'RPC')}, {many(status.requests, 'GET')} · {size}"
-        return (f"ktui's load on etcd and {asked.removeprefix('the ')} ", "ktui's load ", "load "), text
-    if status is not None:
-        text = f"{many(status.requests, 'GET')} · {long_bytes(status.received_bytes)}"
-        return (f"ktui's load on {asked} ", "ktui's load ", "load "), text
+    if status is None and usage is None:
+        return None
+    where, short = f"ktui's load on {asked} ", "ktui's load "
     if usage is not None:
-        size = long_bytes(usage.sent_bytes + usage.received_bytes)
-        return ("ktui's load on etcd ", "load on etcd ", "load "), f"{many(usage.rpcs, 'RPC')} · {size}"
-    return None
+        where = (
+            f"ktui's load on etcd and {asked.removeprefix('the ')} "
+            if status is not None
+            else "ktui's load on etcd "
+        )
+        short = short if status is not None else "load on etcd "
+    counts = [many(usage.rpcs, "RPC")] if usage is not None else []
+    counts += [many(status.requests, "GET")] if status is not None else []
+    size = usage.sent_bytes + usage.received_bytes if usage is not None else 0
+    size += status.received_bytes if status is not None else 0
+    return (where, short, "load "), f"{', '.join(counts)} · {long_bytes(size)}"
 
 
 def _flags(
@@ -199,10 +182,8 @@ def _flags(
     if paused:
         flags.append(("paused" if shortly else "‖ paused", "bold $warning"))
     if state.dropped:
-        lost = (
-            f"{short_count(state.dropped)} dropped" if shortly else f"{many(state.dropped, 'event')} dropped"
-        )
-        flags.append((lost, "$warning"))
+        lost = short_count(state.dropped) if shortly else many(state.dropped, "event")
+        flags.append((f"{lost} dropped", "$warning"))
     if (stale := len(state.stale)) and not is_stale(state, link):
         flags.append((f"{stale} stale" if shortly else f"{many(stale, 'cache')} stale", "bold $warning"))
     if is_stale(state, link):

@@ -121,19 +121,15 @@ class LineView(ScrollView, can_focus=True):
             return ""
         if not self._matches:
             return "not found"
-        return (
-            f"line {self._at + 1} of {len(self._matches)} that match" if self._at >= 0 else "found further on"
-        )
+        at, of = self._at + 1, len(self._matches)
+        return f"line {at} of {of} that match" if at else "found further on"
 
     def _marked(self, row: int) -> list[tuple[str, str, bool]]:
         """Return a line's (text, role, matches?) spans, cut where matches begin and end."""
         line = self._lines[row]
         text = "".join(span.text for span in line).lower()
-        cuts = (
-            [match.span() for match in re.finditer(re.escape(self._search_text), text)]
-            if self._search_text
-            else []
-        )
+        wanted = re.escape(self._search_text)
+        cuts = [match.span() for match in re.finditer(wanted, text)] if wanted else []
         pieces, start = [], 0
         for span in line:
             edges = {0, len(span.text)}

@@ -94,20 +94,14 @@ def status_content(about: str, session: Session | None, width: int, height: int)
     if session is None:
         parts.append(line(("enter starts it at this server", "$ink-muted")))
     elif session.running:
-        last = session.last
-        if last is None:
+        if (last := session.last) is None:
             parts.append(line(("starting …", "$ink-muted")))
         else:
             side = f"{last.variant}: " if last.variant else ""
+            since = f"{elapsed(len(session.seconds))} · {side}{last.phase}"
+            now = (f" · {last.now}" if last.now else "", "$ink-muted")
             speed = f" · simulated time {last.speed:g}× real time" if last.speed != 1.0 else ""
-            parts.append(
-                line(
-                    ("● ", "$success"),
-                    f"{elapsed(len(session.seconds))} · {side}{last.phase}",
-                    (f" · {last.now}" if last.now else "", "$ink-muted"),
-                    (speed, "bold $warning"),
-                )
-            )
+            parts.append(line(("● ", "$success"), since, now, (speed, "bold $warning")))
     elif session.summary is not None:
         seconds = f"{session.summary['seconds']:.0f} s"
         parts.append(line(("✓ ", "$ink-muted"), f"{session.summary['ended']} after {seconds}"))
@@ -265,8 +259,9 @@ def _latency(seconds: Seconds) -> list[Series]:
     return [Series("#", "$chart-typical", middle), Series("|", "$chart-most", high)]
 
 
-def _top_label(ms: float) -> str:
+def _latency_label(decades: float) -> str:
     """Return ms, or seconds where ms would not fit the axis."""
+    ms = FOOT * 10**decades
     return milliseconds(ms) if ms < 10_000 else f"{ms / 1000:g} s"
 
 
@@ -277,7 +272,7 @@ CHARTS = (
     LiveChart("etcd", "etcd bytes/s",
               lambda seconds: [Series("#", "$route-etcd", [float(second.etcd_bytes) for second in seconds])],
               short_bytes, lambda second: f"{short_bytes(second.etcd_bytes)} in {second.etcd_rpcs} RPCs"),
-    LiveChart("latency", "latency ms", _latency, lambda top: _top_label(FOOT * 10**top),
+    LiveChart("latency", "latency ms", _latency, _latency_label,
               lambda second: f"p50 {milliseconds(second.p50)} p95 {milliseconds(second.p95)}",
               logarithmic=True),
     LiveChart("waits", "cache lag: longest wait ms",
@@ -297,19 +292,14 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
     top = float(max(2, math.ceil(most))) if chart.logarithmic else round_top(most)
     rows = stacked(series, top, cells, height, symbols)
     rows[0] = marked(rows[0], marks([bool(second.marker) for second in shown], cells, symbols), symbols)
-    rows[0] = named(rows[0], mark_names(shown, cells, symbols))
-    labels = edge_labels(chart.label(top), milliseconds(FOOT) if chart.logarithmic else "0", height)
-    return with_axis(labels, rows)
-
-
-def mark_names(shown: Seconds, cells: int, symbols: Symbols) -> dict[int, str]:
-    """Return the text of the marks at each cell: knobs and faults of these seconds."""
-    found: dict[int, list[str]] = {}
+    names: dict[int, str] = {}  # of the marks: the knobs and faults of these seconds, by cell
     for place, second in enumerate(shown):
         if second.marker:
             (cell,) = marks([at == place for at in range(len(shown))], cells, symbols)
-            found.setdefault(cell, []).append(second.marker)
-    return {cell: " ".join(texts) for cell, texts in found.items()}
+            names[cell] = f"{names.get(cell, '')} {second.marker}".lstrip()
+    rows[0] = named(rows[0], names)
+    labels = edge_labels(chart.label(top), milliseconds(FOOT) if chart.logarithmic else "0", height)
+    return with_axis(labels, rows)
 
 
 def busiest(seconds: Seconds) -> LiveSecond:

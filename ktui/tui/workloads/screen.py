@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -129,13 +128,13 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         self.app.push_screen(TextScreen(f"results of {self.workload.name}", text))
 
     def _workload_rows(self) -> list[WorkloadRow]:
-        return [WorkloadRow(workload, self._state_of(name)) for name, workload in WORKLOADS.items()]
-
-    def _state_of(self, name: str) -> str:
-        session = self._sessions.get(name)
-        if session is None:
-            return ""
-        return "running" if session.running else "failed" if session.summary is None else "done"
+        rows = []
+        for name, workload in WORKLOADS.items():
+            session, state = self._sessions.get(name), ""
+            if session is not None:
+                state = "running" if session.running else "failed" if session.summary is None else "done"
+            rows.append(WorkloadRow(workload, state))
+        return rows
 
     def _paint_knobs(self) -> None:
         knobs = self._knobs[self.workload.name]
@@ -161,9 +160,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
     # Running.
 
     @on(VTable.Selected, "#workloads")
-    def _selected(self) -> None:
-        self.action_start_or_stop()
-
     def action_start_or_stop(self) -> None:
         session = self.session
         if session is not None and session.running:
@@ -240,6 +236,7 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         if (after := row.knob.next(value, step)) != value:
             self._set(row.name, written(after))
 
+    @on(VTable.Selected, "#knobs")
     def action_edit(self) -> None:
         """Prompt for a value of the knob under the cursor."""
         row = self.knob_table.row
@@ -248,7 +245,11 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         knobs = Knobs(self.workload.knobs)
 
         def typed(text: str) -> str:
-            return _problem(lambda: knobs.set(row.name, text))
+            try:
+                knobs.set(row.name, text)
+            except WorkloadError as error:
+                return str(error)
+            return ""
 
         def entered(text: str) -> str:
             problem = typed(text)
@@ -301,11 +302,7 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         except ClientError as error:
             self.notify(str(error), severity="warning")
             return
-        self._inject(api, fault)
-        if session is not None and running:
-            session.mark(fault.kind)
 
-    def _inject(self, api: KtuiApi, fault: Fault) -> None:
         async def inject() -> None:
             # A killed server has no duration here: `r` starts another one.
             what = fault.kind if fault.kind == "kill" else str(fault.checked())
@@ -317,6 +314,8 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
                 self.notify(f"fault: {what}")
 
         self.in_background(inject, f"fault {fault.kind}")
+        if session is not None and running:
+            session.mark(fault.kind)
 
     def _set(self, name: str, text: str) -> None:
         self._knobs[self.workload.name].set(name, text)
@@ -327,19 +326,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
             session.send(f"set {name} {text}")
         self._paint_knobs()
 
-    @on(VTable.Selected, "#knobs")
-    def _knob_selected(self) -> None:
-        self.action_edit()
-
     def selected_object(self) -> tuple[str, Any] | None:
         runs = self._runs[self.workload.name]
         return (f"the last run of {self.workload.name}", runs[-1]) if runs else None
-
-
-def _problem(change: Callable[[], object]) -> str:
-    """Return the error of a change, "" if there is none."""
-    try:
-        change()
-    except WorkloadError as error:
-        return str(error)
-    return ""
