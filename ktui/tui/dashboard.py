@@ -157,54 +157,6 @@ class Collector:
 TABLE_INTERVAL = 0.1  # seconds: tables are painted at 10 Hz, and at 5 Hz while no key is pressed
 
 
-class Pace:
-    """Calls `tick` every TABLE_INTERVAL, or only `fold` where KeyActivity defers the frame.
-
-    After an exception in these it calls `failed`, and pauses for longer after each further one.
-    """
-
-    def __init__(
-        self,
-        tick: Callable[[], None],
-        fold: Callable[[], None],
-        failed: Callable[[Failure], None],
-    ) -> None:
-        self._tick = tick
-        self._fold = fold
-        self._failed = failed
-        self._failures = 0
-        self._paused_until = 0.0
-        self._keys = KeyActivity()
-        self._collector = Collector(self._keys)
-
-    def start_ticking(self, app: App[int]) -> None:
-        """Tick from now on."""
-        app.set_interval(TABLE_INTERVAL, self._tick_supervised)
-
-    def start_collecting(self, app: App[int]) -> None:
-        """Collect garbage while no key is pressed; called once the first frame is painted."""
-        if self._collector.begin():
-            app.set_interval(EVERY, self._collector.collect_if_due)
-
-    def note_event(self, event: events.Event) -> None:
-        """Record the time of a key or a mouse button; other events are ignored."""
-        if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
-            self._keys.pressed()
-
-    def _tick_supervised(self) -> None:
-        if time.monotonic() < self._paused_until:
-            return
-        try:  # to fold in any case: a backlog would delay the next tick
-            (self._fold if self._keys.defers_tick() else self._tick)()
-        except Exception as error:  # a bug in a screen: report it and go on painting
-            self._failures += 1
-            pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
-            self._paused_until = time.monotonic() + pause
-            self._failed(Failure("painting", error, self._failures, pause))
-        else:
-            self._failures = 0
-
-
 log = logging.getLogger(__name__)
 log.addHandler(logging.NullHandler())
 
@@ -246,7 +198,10 @@ class Dashboard(ThemedApp):
         self._begun = False
         self.interrupted = False  # ended by Ctrl-C
         self.receiver: OtlpReceiver | None = None  # of the server's traces, with --otlp
-        self._pace = Pace(self.tick, self.fold, self.report)
+        self._keys = KeyActivity()
+        self._collector = Collector(self._keys)
+        self._failures = 0  # of ticks, one after the other
+        self._paused_until = 0.0
 
     # State and server.
 
@@ -278,7 +233,7 @@ class Dashboard(ThemedApp):
     def on_mount(self) -> None:
         leave_on_signals(self, self.action_quit)
         if self.start_timers:
-            self._pace.start_ticking(self)
+            self.set_interval(TABLE_INTERVAL, self._tick_supervised)
             self.set_interval(WATCH_INTERVAL, self.reload_themes)
 
     @on(WholeScreen.Seen)
@@ -287,7 +242,8 @@ class Dashboard(ThemedApp):
         if self._begun:
             return
         self._begun = True
-        self._pace.start_collecting(self)
+        if self._collector.begin():
+            self.set_interval(EVERY, self._collector.collect_if_due)
         if self.intake.source is not None:
             self.follow()
 
@@ -304,7 +260,8 @@ class Dashboard(ThemedApp):
         self.notify(safe(text), title="a bug in ktui", severity="error")
 
     async def on_event(self, event: events.Event) -> None:
-        self._pace.note_event(event)
+        if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
+            self._keys.pressed()
         await super().on_event(event)
 
     def follow(self) -> None:
@@ -323,6 +280,23 @@ class Dashboard(ThemedApp):
     def tick(self) -> None:
         """Apply the queued events and let the current screen paint."""
         self.fold()
+
+    def _tick_supervised(self) -> None:
+        """Tick, or only fold where KeyActivity defers the frame: a backlog would delay the next tick.
+
+        After a bug in a screen, pause for longer after each further one, and go on painting.
+        """
+        if time.monotonic() < self._paused_until:
+            return
+        try:
+            (self.fold if self._keys.defers_tick() else self.tick)()
+        except Exception as error:
+            self._failures += 1
+            pause = PAUSES[min(self._failures, len(PAUSES)) - 1]
+            self._paused_until = time.monotonic() + pause
+            self.report(Failure("painting", error, self._failures, pause))
+        else:
+            self._failures = 0
 
     def paint_link(self) -> None:
         """Called when the connection to the source has changed."""

@@ -109,19 +109,6 @@ class RecentNames:
         return reversed(self._names)
 
 
-class CarriedFilter:
-    """The filter that follows the user from screen to screen; `serial` counts its changes."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.serial = 0
-
-    def carry(self, text: str) -> None:
-        if text != self.text:
-            self.text = text
-            self.serial += 1
-
-
 class ColumnChoices:
     """Columns by table id: those chosen on a screen (saved in a file), else those of the config file."""
 
@@ -164,6 +151,6 @@ class TableMemory:
     """The memory of all tables of an app."""
 
     def __init__(self, preferred_columns: Mapping[str, Sequence[str]]) -> None:
-        self.filter = CarriedFilter()
+        self.filter = ""  # follows the user from screen to screen
         self.typed = LineHistory("filters")
         self.columns = ColumnChoices(preferred_columns)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from textual.content import Content
@@ -21,25 +20,17 @@ ROUNDS, ROUND = 40, 0.05  # how often and after how many seconds a condition is 
 Act = Callable[[Dashboard], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class StoryStep:
-    """A sentence, and what its key does."""
-
-    sentence: str
-    act: Act
-
-
 async def _show(compared: CompareRef, app: Dashboard) -> None:
     app.go_to(Place("lab", compared))
 
 
-def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> StoryStep:
+def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> tuple[str, Act]:
     compared = CompareRef(
         Selection("LIST", path + original, "the tour"),
         Selection("LIST", path + variant, "the tour"),
         change,
     )
-    return StoryStep(sentence, partial(_show, compared))
+    return sentence, partial(_show, compared)
 
 
 async def _two_versions(app: Dashboard) -> None:
@@ -71,7 +62,7 @@ async def _followed(app: Dashboard, version: str) -> None:
         await asyncio.sleep(ROUND)
 
 
-STEPS: Sequence[StoryStep] = (
+STEPS: Sequence[tuple[str, Act]] = (  # a sentence, and what its key does
     _compare("A LIST without resourceVersion asks etcd for the newest revision first; resourceVersion=0 "
              "takes the cache as it is", "", "?resourceVersion=0", "rv=0"),
     _compare("A label selector filters after the read: fewer objects are sent, as many are scanned",
@@ -80,8 +71,8 @@ STEPS: Sequence[StoryStep] = (
              "?limit=500", "?limit=500&resourceVersion=0", "limit at rv=0"),
     _compare("Pages make each response small; all pages together read no less, and take more requests",
              "", "?limit=500", "pages of 500"),
-    StoryStep("The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches "
-              "live", _two_versions),
+    ("The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches live",
+     _two_versions),
     _compare("A cache of objects that rarely change is behind etcd (3 shows how far): a LIST without "
              "resourceVersion waits until it has caught up, resourceVersion=0 does not",
              "", "?resourceVersion=0", "not waiting", SERVICES),
@@ -114,7 +105,7 @@ class Story:
             hides = ((" · ", "$ink-faint"), (key_of("story.dismiss"), "$accent"), " hides this line")
             return line((key, "$accent"), ": a tour in two minutes: what LISTs cost", *hides)
         place = f"tour {max(1, self._place)}/{len(STEPS)}  "
-        sentence = STEPS[self._place - 1].sentence if self._place else "six steps through what LISTs cost"
+        sentence = STEPS[self._place - 1][0] if self._place else "six steps through what LISTs cost"
         if self.busy:
             return line((place, "bold $primary"), sentence, (f" · {self.busy}", "$ink-muted"))
         ends = (" · ", (key, "$accent"), " ends" if self._place == len(STEPS) else " next")
@@ -139,7 +130,7 @@ class Story:
             if self._place <= len(STEPS):
                 self.busy = "measuring"
                 app.paint_link()
-                await STEPS[self._place - 1].act(app)
+                await STEPS[self._place - 1][1](app)
                 await _measured(app)
         finally:
             self.busy = ""

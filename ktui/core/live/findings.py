@@ -55,7 +55,9 @@ def verdict(routes: Sequence[ResourceRoutes]) -> str:
     worst = listed[0]
     if worst.served is None:
         return f"{worst.resource}: this server does not report where LISTs are served from"
-    return f"{worst.resource}: {_route(worst)}{_amplified(worst)}"
+    factor = worst.amplification
+    amplified = f"; {times(factor)} more objects read than returned" if factor and factor >= 2 else ""
+    return f"{worst.resource}: {_route(worst)}{amplified}"
 
 
 def _route(row: ResourceRoutes) -> str:
@@ -72,11 +74,6 @@ def _route(row: ResourceRoutes) -> str:
         f"{percent(1 - of_etcd)} of {every} from the cache; "
         f"the {percent(of_etcd)} from etcd fetched {percent(fetched)} of the objects"
     )
-
-
-def _amplified(row: ResourceRoutes) -> str:
-    factor = row.amplification
-    return f"; {times(factor)} more objects read than returned" if factor and factor >= 2 else ""
 
 
 __all__ = ["SLOW_ADMISSION_MS", "Finding", "Severity", "findings", "worst"]
@@ -272,16 +269,11 @@ class NewFindings:
 
     def _noted(self, found: list[Marker]) -> list[Marker]:
         self.count += len(found)
-        for marker in found:
-            if self.worst is None or _rank(marker) > _rank(self.worst):
-                self.worst = marker
+        known = [self.worst] if self.worst is not None else []
+        self.worst = max([*known, *found], key=lambda marker: (marker.severity, marker.cost), default=None)
         return found
 
 
 def _marker(item: Finding, now: float) -> Marker:
     text = f"{item.severity.name.lower()}: {item.subject}: {item.text}"
     return Marker(at=now, text=text, severity=int(item.severity), cost=max(0.0, item.cost))
-
-
-def _rank(marker: Marker) -> tuple[int, float]:
-    return marker.severity, marker.cost

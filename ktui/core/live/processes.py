@@ -40,7 +40,7 @@ def _level_row(live: LiveState, level: str, seconds: float | None = None) -> Lev
     waits = summed_buckets([buckets(part, seconds) for part in series])
 
     def of(figure: str) -> float | None:
-        return total(part.grown[figure] for part in growths)
+        return total(grown[figure] for grown, _ in growths)
 
     def wait(share: float) -> float | None:
         found = quantile(waits, share)
@@ -49,7 +49,7 @@ def _level_row(live: LiveState, level: str, seconds: float | None = None) -> Lev
     samples = _queue_samples(live, level, seconds)
     return LevelRow(
         level=level,
-        seconds=max((part.seconds for part in growths), default=0.0),
+        seconds=max((span for _, span in growths), default=0.0),
         **{gauge: latest(points, gauge) for gauge in LevelGauges.__struct_fields__},
         dispatched=of("dispatched"),
         waits=0.0 if of("waits") is None and of("dispatched") is not None else of("waits"),

@@ -110,8 +110,7 @@ MEANS = {  # figures that are means, by what they are divided by
 
 def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | None) -> ResourceRoutes:
     """Sum a resource over `rows`, which all report it, for the last `seconds` (None: everything kept)."""
-    growths = [growth(row.resources[resource], seconds) for row in rows]
-    grown = [part.grown for part in growths]
+    grown, spans = zip(*(growth(row.resources[resource], seconds) for row in rows), strict=True)
     points = [row.resources[resource].last for row in rows]
 
     sums = summed(grown)
@@ -125,7 +124,7 @@ def summed_routes(resource: str, rows: Sequence[ReplicaRow], seconds: float | No
 
     return ResourceRoutes(
         resource=resource,
-        seconds=max(part.seconds for part in growths),
+        seconds=max(spans),
         cache=Served(of("client_cache_lists"), of("client_cache_fetched"), of("client_cache_returned")),
         etcd=Served(of("client_etcd_lists"), of("client_etcd_fetched"), of("client_etcd_returned")),
         own_etcd_fetched=_less(of("etcd_fetched"), of("client_etcd_fetched")),

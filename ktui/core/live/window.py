@@ -83,17 +83,12 @@ class ReplicaRow(msgspec.Struct):
 Grown = dict[str, float | None]  # by figure; None: this server does not report it
 
 
-class Growth(msgspec.Struct, frozen=True):
-    """What counters have grown by within `seconds`, between two scrapes of one process."""
-
-    grown: Grown
-    seconds: float
-
-
-def growth(series: ScrapeSeries, seconds: float | None = None) -> Growth:
-    """Return the growth from the scrape `seconds` ago (None: the first one) to the last one."""
+def growth(series: ScrapeSeries, seconds: float | None = None) -> tuple[Grown, float]:
+    """Return the growth from the scrape `seconds` ago (None: the first one) to the last one, and the seconds
+    between them.
+    """
     first, last = series.ends(seconds)
-    return Growth(between(first, last), last.at - first.at)
+    return between(first, last), last.at - first.at
 
 
 def between(first: Scrape, last: Scrape, reader: Reader | None = None) -> Grown:

@@ -51,6 +51,12 @@ class LiveScreen(FiguresScreen):
     CSS_PATH = "live.tcss"
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live cluster"]
 
+    def __init_subclass__(cls, *, of: str = "", **more: Any) -> None:
+        """`of` names the mode, whose first table gets the focus."""
+        if of:
+            cls.MODE, cls.AUTO_FOCUS = of, f"#{LIVE_TABLES[of][0].id}"
+        super().__init_subclass__(**more)
+
     def __init__(self) -> None:
         super().__init__()
         self.tables = LIVE_TABLES[self.MODE]
@@ -138,11 +144,8 @@ class LiveScreen(FiguresScreen):
         return None if row is None else (self.chosen.title, msgspec.to_builtins(row, str_keys=True))
 
 
-class LiveOverview(LiveScreen):
+class LiveOverview(LiveScreen, of="overview"):
     """The verdict, what to change, the most expensive LISTs, and the replicas."""
-
-    MODE: ClassVar[str] = "overview"
-    AUTO_FOCUS = "#resources"
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()
@@ -163,11 +166,8 @@ class LiveOverview(LiveScreen):
         self.query_one("#processes", Panel).show(partial(self.tables[2].content, live, None), stamp)
 
 
-class LiveRequests(LiveScreen):
+class LiveRequests(LiveScreen, of="requests"):
     """Routes by resource, the executing and waiting requests, and the users who hold seats."""
-
-    MODE: ClassVar[str] = "requests"
-    AUTO_FOCUS = "#routes"
 
     def compose_body(self) -> ComposeResult:
         yield from super().compose_body()
@@ -180,11 +180,9 @@ class LiveRequests(LiveScreen):
         self.query_one(LiveCharts).show_history(state.live.history, of)
 
 
-class LiveCaches(LiveScreen):
+class LiveCaches(LiveScreen, of="cache"):
     """Every watch cache of every replica."""
 
-    MODE: ClassVar[str] = "cache"
-    AUTO_FOCUS = "#caches"
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["live caches"]
 
     def action_probe(self) -> None:
@@ -219,25 +217,16 @@ class LiveCaches(LiveScreen):
         self.ktui.feed(events)
 
 
-class LiveEtcd(LiveScreen):
+class LiveEtcd(LiveScreen, of="etcd"):
     """etcd as kube-apiserver sees it."""
 
-    MODE: ClassVar[str] = "etcd"
-    AUTO_FOCUS = "#calls"
 
-
-class LiveWatches(LiveScreen):
+class LiveWatches(LiveScreen, of="watches"):
     """Open WATCHes by resource, and what they are sent."""
 
-    MODE: ClassVar[str] = "watches"
-    AUTO_FOCUS = "#watches"
 
-
-class LiveFlowControl(LiveScreen):
+class LiveFlowControl(LiveScreen, of="flow"):
     """Priority levels: seats, queues, waits; the requests of the level under the cursor."""
-
-    MODE: ClassVar[str] = "flow"
-    AUTO_FOCUS = "#levels"
 
     @on(VTable.Selected, "#levels")
     def _open_level(self, event: VTable.Selected) -> None:

@@ -79,7 +79,7 @@ class FilteringScreen(WholeScreen):
 
     _prompt_for: VTable[Any] | None = None  # the table whose filter is being typed
     _searched: LineView | None = None  # the text that is being searched
-    _filter_serial = 0  # serial of the carried filter that was last applied here
+    _carried = ""  # the carried filter that was last applied here
     _paused = False  # whether the frames show the dashboard as paused
     _copied: tuple[Any, int] = (None, 0)  # the first of the last `copies`, and the index of the copied one
 
@@ -165,13 +165,11 @@ class FilteringScreen(WholeScreen):
 
     def _carried_terms(self, table: VTable[Any]) -> list[str]:
         """Return terms that may name columns of other tables: here they have no effect."""
-        return [term.text for term in terms_of(self.ktui.tables.filter.text)] if table.share else []
+        return [term.text for term in terms_of(self.ktui.tables.filter)] if table.share else []
 
     def _carry_filter(self, table: VTable[Any]) -> None:
         if table.share:
-            carried = self.ktui.tables.filter
-            carried.carry(table.filter.text)
-            self._filter_serial = carried.serial
+            self.ktui.tables.filter = self._carried = table.filter.text
 
     @on(VTable.FilterCleared)
     def _filter_cleared(self, event: VTable.FilterCleared) -> None:
@@ -184,10 +182,9 @@ class FilteringScreen(WholeScreen):
         """Apply the filter that was set on another screen since this one was last shown."""
         carried = self.ktui.tables.filter
         table = next((table for table in self.query(VTable) if table.share), None)
-        if table is None or carried.serial == self._filter_serial:
-            return
-        self._filter_serial = carried.serial
-        table.set_filter(carried.text, self._carried_terms(table))
+        if table is not None and carried != self._carried:
+            self._carried = carried
+            table.set_filter(carried, self._carried_terms(table))
 
     # The table's frame.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
 
 from ktui.contract.faults import KINDS, Fault
 from ktui.tui.dialogs.dialog import ConfirmScreen, Menu
@@ -36,19 +35,14 @@ class FaultScreen(Menu[str]):
 
     def __init__(self) -> None:
         hint = f"letter or enter · {_ASKS} asks first · {key_hints(('jump.close', 'none')).plain}"
-        entries = [(letter, _prompt(letter, kind), kind) for letter, kind in LETTERS.items()]
+        entries = []
+        for letter, kind in LETTERS.items():
+            asks = (_ASKS if KINDS[kind].breaks else " ", "bold $warning")
+            lasts = (pad(lasting(kind), 10, right=True), "$foreground")
+            about = (f"  {KINDS[kind].about}", "$ink-muted")
+            entry = line((f" {letter}  ", "bold $accent"), pad(kind, 8), asks, lasts, about)
+            entries.append((letter, entry, kind))
         super().__init__("inject a fault", hint, entries)
-
-
-def _prompt(letter: str, kind: str) -> Content:
-    asks = _ASKS if KINDS[kind].breaks else " "
-    return line(
-        (f" {letter}  ", "bold $accent"),
-        pad(kind, 8),
-        (asks, "bold $warning"),
-        (pad(lasting(kind), 10, right=True), "$foreground"),
-        (f"  {KINDS[kind].about}", "$ink-muted"),
-    )
 
 
 def question(fault: Fault) -> ConfirmScreen:
