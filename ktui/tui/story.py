@@ -26,9 +26,7 @@ async def _show(compared: CompareRef, app: Dashboard) -> None:
 
 def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> tuple[str, Act]:
     compared = CompareRef(
-        Selection("LIST", path + original, "the tour"),
-        Selection("LIST", path + variant, "the tour"),
-        change,
+        Selection("LIST", path + original, "the tour"), Selection("LIST", path + variant, "the tour"), change
     )
     return sentence, partial(_show, compared)
 

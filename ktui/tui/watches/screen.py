@@ -29,15 +29,7 @@ from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
-from ktui.tui.watches.watch_columns import (
-    CAUSES,
-    SIGNS,
-    WATCHES,
-    Health,
-    WatchLine,
-    WatchLines,
-    scope_of,
-)
+from ktui.tui.watches.watch_columns import CAUSES, SIGNS, WATCHES, Health, WatchLine, WatchLines, scope_of
 from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits
 from ktui.tui.widgets.panel import Panel, show_one
 

@@ -132,10 +132,7 @@ def show_one(within: Widget, titles: Mapping[str, str], index: int) -> None:
 
 
 def tabs_content(
-    titles: Iterable[str],
-    shown: int,
-    width: int,
-    key_ids: Sequence[str] = ("detail.previous", "detail.next"),
+    titles: Iterable[str], shown: int, width: int, key_ids: Sequence[str] = ("detail.previous", "detail.next")
 ) -> Content:
     """Return the titles, the shown one highlighted, and the keys of the bindings `key_ids`.
 
