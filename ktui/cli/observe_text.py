@@ -27,7 +27,7 @@ from ktui.core.format import (
 from ktui.core.live.findings import Finding, Severity, findings, verdict
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import level_rows
-from ktui.core.live.resource_routes import ROW, ResourceRoutes, checks_of, saving_text
+from ktui.core.live.resource_routes import ResourceRoutes, checks_of, saving_text
 
 UNKNOWN, NONE = "?", "·"
 LEAST, BETWEEN = 18, 3  # cells of a column of names at least, and between columns
@@ -168,12 +168,12 @@ def _findings(console: Console, found: Sequence[Finding]) -> None:
 
 
 _CHECKS = (
-    ReportColumn("", lambda row: ROW),
-    number("count", lambda row: _count(row.count)),
-    number("pages", lambda row: _count(row.lists), narrowest=90),
-    number("objects", lambda row: _count(row.objects)),
+    ReportColumn("", lambda row: row.resource),
+    number("count", lambda row: _count(row.checks)),
+    number("pages", lambda row: _count(row.etcd.lists), narrowest=90),
+    number("objects", lambda row: _count(row.etcd.fetched)),
     number("bytes", lambda row: _size(row.bytes)),
     number("share of etcd", lambda row: NONE if row.share is None else percent(row.share)),
-    number("differ", lambda row: _count(row.failed)),
-    number("errors", lambda row: _count(row.errored)),
+    number("differ", lambda row: _count(row.checks_failed)),
+    number("errors", lambda row: _count(row.checks_errored)),
 )

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from ktui.core.live.findings import findings, verdict
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import LevelRow, admission_rows, level_rows, process_growth
-from ktui.core.live.resource_routes import EVERY, GATE, Checks, ResourceRoutes, checks_of
+from ktui.core.live.resource_routes import EVERY, GATE, ChecksRow, ResourceRoutes, checks_of
 from ktui.core.live.window import ReplicaRow, total
 
 Document = dict[str, Any]
@@ -96,22 +96,22 @@ def _resource(row: ResourceRoutes) -> Document:
     }  # fmt: skip
 
 
-def _checks(checks: Checks | None) -> Document | None:
+def _checks(checks: ChecksRow | None) -> Document | None:
     if checks is None:
         return None
     return {
-        "count": checks.count,
-        "failed": checks.failed,
-        "errors": checks.errored,
+        "count": checks.checks,
+        "failed": checks.checks_failed,
+        "errors": checks.checks_errored,
         "resources": checks.resources,
-        "etcd_lists": checks.lists,
-        "objects": checks.objects,
+        "etcd_lists": checks.etcd.lists,
+        "objects": checks.etcd.fetched,
         "bytes": checks.bytes,
         "share_of_etcd_reads": checks.share,
         "saving": {
             "gate": GATE,
-            "objects_a_round": checks.per_replica,
-            "bytes_a_round": checks.per_replica_bytes,
+            "objects_a_round": checks.objects,
+            "bytes_a_round": checks.size_bytes,
             "seconds_a_round": EVERY,
         },
     }

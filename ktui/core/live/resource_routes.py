@@ -171,84 +171,64 @@ ROW = "consistency checks"  # the name of the row among resources: none can have
 EVERY = 375.0  # seconds between two checks of a cache, on average
 
 
-class Checks(msgspec.Struct, frozen=True):
-    """Totals of all resources over `seconds`. `objects` and `bytes` were read from etcd."""
+class ChecksRow(ResourceRoutes, frozen=True, kw_only=True, gc=False):
+    """The consistency checks of all resources, as a row among the LISTs by resource.
 
-    seconds: float
-    count: float = 0.0  # that compared
-    failed: float = 0.0  # that found a difference
-    errored: float = 0.0  # that could not compare
-    resources: int = 0
-    lists: float = 0.0  # of etcd, a page each
-    objects: float = 0.0
-    bytes: Number = None
+    `etcd` has their LISTs of etcd, a page each; `objects` and `size_bytes` are what each round of them reads.
+    """
+
+    resources: int
     share: Number = None  # of the objects that all LISTs read from etcd
-    per_replica: float = 0.0  # objects that each round of checks reads
-    per_replica_bytes: Number = None
 
 
-def checks_of(routes: Sequence[ResourceRoutes]) -> Checks | None:
+def checks_of(routes: Sequence[ResourceRoutes]) -> ChecksRow | None:
     """Sum the checks of all resources; None if no replica reports a check since it began."""
     known = [row for row in routes if row.checked]
     if not known:
         return None
+
+    def of(figure: str) -> Any:
+        return total(getattr(row, figure) for row in known) or 0
+
     read = [part for row in routes for part in (row.etcd.fetched, row.own_etcd_fetched)]
-    objects = total(row.check_objects for row in known) or 0.0
-    return Checks(
+    objects = of("check_objects")
+    return ChecksRow(
+        resource=ROW,
         seconds=max(row.seconds for row in known),
-        count=total(row.checks for row in known) or 0.0,
-        failed=total(row.checks_failed for row in known) or 0.0,
-        errored=total(row.checks_errored for row in known) or 0.0,
         resources=sum(bool(row.checks) for row in known),
-        lists=total(row.check_lists for row in known) or 0.0,
-        objects=objects,
+        cache=Served(of("checks"), objects, objects),
+        etcd=Served(of("check_lists"), objects, objects),
+        checks_ok=of("checks_ok"),
+        checks_failed=of("checks_failed"),
+        checks_errored=of("checks_errored"),
         bytes=total(row.check_bytes for row in known),
         share=share(objects, total(read)),
-        per_replica=total(row.objects for row in known) or 0.0,
-        per_replica_bytes=total(row.size_bytes for row in known),
-    )
-
-
-class ChecksRow(ResourceRoutes, frozen=True, kw_only=True, gc=False):
-    """The consistency checks of all resources in a table of LISTs by resource."""
-
-    sums: Checks
-
-
-def row_of(checks: Checks) -> ChecksRow:
-    return ChecksRow(
-        sums=checks,
-        resource=ROW,
-        seconds=checks.seconds,
-        cache=Served(checks.count, checks.objects, checks.objects),
-        etcd=Served(checks.lists, checks.objects, checks.objects),
-        checks_ok=round(checks.count - checks.failed),
-        checks_failed=round(checks.failed),
-        checks_errored=round(checks.errored),
-        bytes=checks.bytes,
+        objects=of("objects"),
+        size_bytes=total(row.size_bytes for row in known),
         lists=0,
         list_rejected=0,
         consistent_fallback=0,
     )
 
 
-def checks_text(checks: Checks) -> str:
+def checks_text(row: ChecksRow) -> str:
     """Return count, objects, bytes and share in one sentence."""
-    size = f", about {long_bytes(checks.bytes)}" if checks.bytes else ""
-    part = f": {percent(checks.share)} of the objects that LISTs read there" if checks.share else ""
-    found = [f"{many(round(checks.failed), 'cache')} differed from etcd"] if checks.failed else []
-    found += [f"{many(round(checks.errored), 'check')} ended with an error"] if checks.errored else []
+    size = f", about {long_bytes(row.bytes)}" if row.bytes else ""
+    part = f": {percent(row.share)} of the objects that LISTs read there" if row.share else ""
+    count, failed, errored = row.checks or 0, row.checks_failed or 0, row.checks_errored or 0
+    found = [f"{many(failed, 'cache')} differed from etcd"] if failed else []
+    found += [f"{many(errored, 'check')} ended with an error"] if errored else []
     return (
-        f"{many(round(checks.count), 'consistency check')} of {many(checks.resources, 'resource')} read "
-        f"{many(round(checks.objects), 'object')}{size} from etcd{part}"
-        + "".join(f"; {text}" for text in found or ["all agreed"] if checks.count or found)
+        f"{many(round(count), 'consistency check')} of {many(row.resources, 'resource')} read "
+        f"{many(round(row.etcd.fetched or 0), 'object')}{size} from etcd{part}"
+        + "".join(f"; {text}" for text in found or ["all agreed"] if count or found)
     )
 
 
-def saving_text(checks: Checks) -> str:
+def saving_text(row: ChecksRow) -> str:
     """Return what switching the feature gate off would save."""
-    size = f", about {long_bytes(checks.per_replica_bytes)}" if checks.per_replica_bytes else ""
+    size = f", about {long_bytes(row.size_bytes)}" if row.size_bytes else ""
     return (
-        f"{GATE}=false would save each replica reading {integer(round(checks.per_replica))} objects{size} "
+        f"{GATE}=false would save each replica reading {integer(round(row.objects or 0))} objects{size} "
         f"from etcd every {EVERY / 60:.0f} minutes; then nothing notices a cache that differs from etcd"
     )

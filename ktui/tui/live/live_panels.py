@@ -130,7 +130,7 @@ def finding_detail(_live: LiveState, finding: Finding, width: int) -> list[Conte
 def route_detail(live: LiveState, row: ResourceRoutes, width: int) -> list[Content]:
     """Return what happened to a resource's LISTs in the window, in words, and the findings on it."""
     if isinstance(row, ChecksRow):
-        texts = checks_text(row.sums), saving_text(row.sums)
+        texts = checks_text(row), saving_text(row)
         return [
             *(part for text in texts for part in wrapped(text, width, "$foreground")),
             _note("metric  apiserver_storage_consistency_checks_total; no part of clients' LISTs"),

@@ -7,7 +7,7 @@ import msgspec
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
 from ktui.core.live.live_state import LiveState, all_routes
 from ktui.core.live.processes import LevelRow, ProcessGrowth, level_rows, process_growth
-from ktui.core.live.resource_routes import ResourceRoutes, checks_of, row_of
+from ktui.core.live.resource_routes import ResourceRoutes, checks_of
 from ktui.core.live.window import ReplicaRow
 from ktui.kube.versions import BehaviourError, behaviour_of
 
@@ -104,7 +104,7 @@ def listed(live: LiveState) -> list[ResourceRoutes]:
     rows = all_routes(live, WINDOW)
     found = [row for row in rows if row.lists or row.served]
     checks = checks_of(rows)
-    return [*found, row_of(checks)] if checks is not None and checks.seconds else found
+    return [*found, checks] if checks is not None and checks.seconds else found
 
 
 def requested(live: LiveState) -> list[ResourceRoutes]:

@@ -50,7 +50,7 @@ class StoredPane(VerticalArea):
             _table("sources", columns.SOURCES, lambda row: row.resource, NO_SOURCES),
             _table("largest", columns.LARGEST, lambda row: row.key, NOT_READ),
             _table("weights", columns.WEIGHTS, lambda row: row.resource, NOT_READ),
-            _table("churn", columns.CHURN, lambda row: row.resource, NOT_WATCHED),
+            _table("churn", columns.CHURN, lambda row: row.churn.resource, NOT_WATCHED),
             _table("hottest", columns.HOTTEST, lambda row: row.churn.key, NOT_WATCHED),
         ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -70,17 +70,13 @@ def list_columns(versions: tuple[str, ...]) -> tuple[Column[PossibleList], ...]:
     )  # fmt: skip
 
 
-def _key_cell(row: LargeObject | KeyChurn) -> Cell:
-    return (row.key, "$foreground")
-
-
 def _name_cell(row: Weight | ResourceChurn) -> Cell:
     return resource_runs(row.resource or "(no resource)")
 
 
 LARGEST: tuple[Column[LargeObject], ...] = (
-    Column("key", "key", _key_cell, lambda row: row.key, width=24, flex=3, priority=0, tail=True,
-           about="the key in etcd"),
+    Column("key", "key", lambda row: (row.key, "$foreground"), lambda row: row.key, width=24, flex=3,
+           priority=0, tail=True, about="the key in etcd"),
     Column("resource", "resource", lambda row: (row.resource, "$ink-muted"), lambda row: row.resource,
            width=14, flex=1, most=30, priority=3, about="the Kubernetes resource"),
     figure("bytes", "bytes", lambda row: row.bytes, "key and value as stored", width=6, priority=0, unit="B",
@@ -105,29 +101,17 @@ WEIGHTS: tuple[Column[Weight], ...] = (
 )  # fmt: skip
 
 
-class ResourceRate(Struct, frozen=True):
-    """Changes of one resource during a watch of `seconds`."""
+Churned = TypeVar("Churned", ResourceChurn, KeyChurn)
 
-    churn: ResourceChurn
+
+class ChurnRate(Struct, Generic[Churned], frozen=True):
+    """Changes of one resource or key during a watch of `seconds`."""
+
+    churn: Churned
     seconds: float
-
-    @property
-    def resource(self) -> str:
-        return self.churn.resource
 
     def per_second(self, value: int) -> float:
         return value / self.seconds if self.seconds else 0.0
-
-
-class KeyRate(Struct, frozen=True):
-    """Changes of one key during a watch of `seconds`."""
-
-    churn: KeyChurn
-    seconds: float
-
-    @property
-    def per_minute(self) -> float:
-        return 60 * self.churn.changes / self.seconds if self.seconds else 0.0
 
 
 def _per_second(value: float) -> Cell:
@@ -136,9 +120,9 @@ def _per_second(value: float) -> Cell:
     return (per_second(value), "$foreground")
 
 
-CHURN: tuple[Column[ResourceRate], ...] = (
-    Column("resource", "resource", lambda row: _name_cell(row.churn), lambda row: row.resource, width=16,
-           flex=1, priority=0, about="the Kubernetes resource"),
+CHURN: tuple[Column[ChurnRate[ResourceChurn]], ...] = (
+    Column("resource", "resource", lambda row: _name_cell(row.churn), lambda row: row.churn.resource,
+           width=16, flex=1, priority=0, about="the Kubernetes resource"),
     figure("writes", "writes/s", lambda row: row.per_second(row.churn.writes), "puts a second", width=8,
            priority=0, cell=lambda row: _per_second(row.per_second(row.churn.writes))),
     figure("deletes", "deletes/s", lambda row: row.per_second(row.churn.deletes),
@@ -150,11 +134,12 @@ CHURN: tuple[Column[ResourceRate], ...] = (
            width=7, priority=3),
 )  # fmt: skip
 
-HOTTEST: tuple[Column[KeyRate], ...] = (
-    Column("key", "key", lambda row: _key_cell(row.churn), lambda row: row.churn.key, width=24, flex=3,
-           priority=0, tail=True, about="the key in etcd"),
-    figure("revisions", "rev/min", lambda row: row.per_minute, "revisions of the key a minute", width=7,
-           priority=0, cell=lambda row: _per_second(row.per_minute)),
+HOTTEST: tuple[Column[ChurnRate[KeyChurn]], ...] = (
+    Column("key", "key", lambda row: (row.churn.key, "$foreground"), lambda row: row.churn.key, width=24,
+           flex=3, priority=0, tail=True, about="the key in etcd"),
+    figure("revisions", "rev/min", lambda row: row.per_second(60 * row.churn.changes),
+           "revisions of the key a minute", width=7, priority=0,
+           cell=lambda row: _per_second(row.per_second(60 * row.churn.changes))),
     figure("bytes", "bytes", lambda row: row.churn.bytes, "written since the watch began", width=6, unit="B"),
     Column("manager", "written by", lambda row: row.churn.manager or ("?", "$ink-muted"),
            lambda row: row.churn.manager, width=14, flex=2, most=40, priority=0,

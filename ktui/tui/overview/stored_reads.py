@@ -10,12 +10,12 @@ from textual.widget import Widget
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.contract.etcd_documents import Churn
+from ktui.contract.etcd_documents import Churn, KeyChurn, ResourceChurn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
 from ktui.core.stored import Survey, Weight
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.overview.stored_columns import KeyRate, ResourceRate
+from ktui.tui.overview.stored_columns import ChurnRate
 
 READING, WATCHING = "survey", "churn"  # groups of workers
 
@@ -38,14 +38,14 @@ class StoredReads:
         return self.survey.heaviest()
 
     @property
-    def resources(self) -> list[ResourceRate]:
+    def resources(self) -> list[ChurnRate[ResourceChurn]]:
         churn = self.churn
-        return [ResourceRate(item, churn.seconds) for item in churn.resources] if churn is not None else []
+        return [ChurnRate(item, churn.seconds) for item in churn.resources] if churn is not None else []
 
     @property
-    def keys(self) -> list[KeyRate]:
+    def keys(self) -> list[ChurnRate[KeyChurn]]:
         churn = self.churn
-        return [KeyRate(item, churn.seconds) for item in churn.keys] if churn is not None else []
+        return [ChurnRate(item, churn.seconds) for item in churn.keys] if churn is not None else []
 
     @property
     def read_text(self) -> str:

@@ -12,7 +12,8 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from ktui.core.format import integer
-from ktui.core.table.arrange import Arranger, SortKey
+from ktui.core.table.arrange.arranger import Arranger
+from ktui.core.table.arrange.order import SortKey
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import Filter, fields_of, parse_filter
 from ktui.tui.table.painting import Painter, SortBy

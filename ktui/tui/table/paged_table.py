@@ -30,7 +30,6 @@ class OnDemandTable(VTable[Row]):
     class Wanted(Message):
         """Rows `first` to `last` (inclusive) are in view or on the next page."""
 
-        table: OnDemandTable[Any]
         first: int
         last: int
 
@@ -49,7 +48,7 @@ class OnDemandTable(VTable[Row]):
         """Post which rows are in view or on the next page."""
         page = max(1, self.scrollable_content_region.height - HEADER)
         top = self.scroll_offset.y
-        self.post_message(self.Wanted(self, top, top + 2 * page))
+        self.post_message(self.Wanted(top, top + 2 * page))
 
     # Sorting.
 
@@ -57,7 +56,6 @@ class OnDemandTable(VTable[Row]):
     class Sorted(Message):
         """The owner is to sort the rows by `column`; "" is their original order."""
 
-        table: OnDemandTable[Any]
         column: str
         descending: bool
 
@@ -86,7 +84,7 @@ class OnDemandTable(VTable[Row]):
 
     def _sorted(self, column: str, descending: bool) -> None:
         self.sort_by = ((column, descending),) if column else ()
-        self.post_message(self.Sorted(self, column, descending))
+        self.post_message(self.Sorted(column, descending))
         self.refresh()
 
 
@@ -99,7 +97,6 @@ class PagedTable(OnDemandTable[Row]):
     class Filtered(Message):
         """The owner is to apply another filter text."""
 
-        table: PagedTable[Any]
         text: str
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -113,5 +110,5 @@ class PagedTable(OnDemandTable[Row]):
     def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
         if text.strip() != self.filter.text:
             self.filter = Filter(text.strip(), terms=terms_of(text))
-            self.post_message(self.Filtered(self, text.strip()))
+            self.post_message(self.Filtered(text.strip()))
             self.refresh_bindings()

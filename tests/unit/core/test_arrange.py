@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.core.table.arrange import Arranger, SortKey
-from ktui.core.table.arrange.arranger import PATIENCE
+from ktui.core.table.arrange.arranger import PATIENCE, Arranger
+from ktui.core.table.arrange.order import SortKey
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import parse_filter
 

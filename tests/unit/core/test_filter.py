@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ktui.core.table.arrange import Arranger
+from ktui.core.table.arrange.arranger import Arranger
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import FilterError, parse_filter
 from ktui.core.table.filter_assist import assist

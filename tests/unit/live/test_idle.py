@@ -80,4 +80,4 @@ async def test_the_same_by_prometheus() -> None:
     judge(live)
     checks = checks_of(all_routes(live))
     assert checks is not None
-    assert (checks.count, checks.objects) == (CHECKS, OBJECTS)
+    assert (checks.checks, checks.etcd.fetched) == (CHECKS, OBJECTS)
