@@ -169,21 +169,17 @@ class LiveState(msgspec.Struct):
 
     def users(self) -> list[UserRow]:
         """Return the users who held seats or waited, most seats first."""
-        seats: Counter[tuple[str, str]] = Counter()
-        executing, queued = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-        paths: dict[tuple[str, str], Counter[str]] = {}
+        seen: dict[tuple[str, str], list[RunningRequest]] = {}
         for dump in self.dumps:
             for request in dump.requests:
-                key = (request.user, request.level)
-                (queued if request.queued else executing)[key] += 1
-                seats[key] += 0 if request.queued else request.seats
-                paths.setdefault(key, Counter())[request.path] += 1
+                seen.setdefault((request.user, request.level), []).append(request)
         samples = max(1, len(self.dumps) / max(1, len({dump.replica for dump in self.dumps})))
-        rows = [
-            UserRow(*key, seats[key] / samples, executing[key] / samples, queued[key] / samples,
-                    paths[key].most_common(1)[0][0])
-            for key in paths
-        ]  # fmt: skip
+        rows = []
+        for key, found in seen.items():
+            seats = [request.seats for request in found if not request.queued]
+            queued = len(found) - len(seats)
+            path = Counter(request.path for request in found).most_common(1)[0][0]
+            rows.append(UserRow(*key, sum(seats) / samples, len(seats) / samples, queued / samples, path))
         return sorted(rows, key=lambda row: (-row.seats, -row.queued, row.user))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast, overload
+from typing import Any, overload
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -17,7 +17,7 @@ from ktui.core.state import State
 from ktui.tui.cache.cache_columns import EVENTS, OBJECTS
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.navigation.related import implied
-from ktui.tui.screen_bases.server_screen import ServerScreen
+from ktui.tui.screen_bases.server_screen import ServerPane
 from ktui.tui.table.paged_table import PagedTable
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line
@@ -98,7 +98,7 @@ ALL_AT_ONCE = 5_000  # objects per response when all are read for an export
 REREAD_EVERY = 4  # panel paints between two checks whether the cache has moved on
 
 
-class InsideView(Container):
+class InsideView(ServerPane):
     """Shows the cache of `resource` ("" for none), limited to the object `target` if that is not None."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class InsideView(Container):
             yield self.events
 
     @property
-    def table(self) -> VTable[Any]:
+    def active_table(self) -> VTable[Any]:
         """The table that keys act on."""
         return self.events if self.events.has_focus else self.objects
 
@@ -138,14 +138,14 @@ class InsideView(Container):
 
     def key(self) -> KeyRef | None:
         """Return the key in etcd of the row under the cursor; None if unknown."""
-        state = self._screen.ktui.state
+        state = self.ktui.state
         return next((each for each in implied(self.references(), state) if isinstance(each, KeyRef)), None)
 
     @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:
         event.stop()
         if (key := self.key()) is not None:
-            self._screen.ktui.go_to(Place("etcd", key))
+            self.ktui.go_to(Place("etcd", key))
         else:
             self.notify(f"the keys of {self.resource} in etcd are not known")
 
@@ -159,7 +159,7 @@ class InsideView(Container):
         try:
             event = self.events.row if self.events.has_focus else None
             at = key.revision - (event is not None and event.type == "DELETED")
-            stored = await self._screen.server.key(key.key, revision=at)
+            stored = await self.server.key(key.key, revision=at)
         except ClientError as error:
             self.notify(str(error), severity="error")
             return
@@ -170,7 +170,7 @@ class InsideView(Container):
         """Read all matching objects, for an export. Raises ClientError."""
         rows: list[CachedObject] = []
         while True:
-            page = await self._screen.server.cached_objects(
+            page = await self.server.cached_objects(
                 self.resource, offset=len(rows), limit=ALL_AT_ONCE, containing=self._filter, sort=self._sort
             )
             rows += page.objects
@@ -216,7 +216,7 @@ class InsideView(Container):
 
     def _title_events(self, read: int = 0) -> None:
         """Set the events' title: `read` is how many of the buffer's events were read."""
-        row = self._screen.ktui.state.caches.get(self.resource)
+        row = self.ktui.state.caches.get(self.resource)
         held = max(read, row.cache.buffered if row is not None else 0)
         of = f" · {integer(read)} newest of {integer(held)}" if read else " · newest first"
         self.query_one("#events-box", Container).border_title = line(f"event buffer{of}")
@@ -250,7 +250,7 @@ class InsideView(Container):
         if not pages.begin(offset):
             return
         try:
-            page = await self._screen.server.cached_objects(
+            page = await self.server.cached_objects(
                 resource, offset=offset, limit=size, containing=self._filter, sort=self._sort
             )
         except ClientError as error:
@@ -267,7 +267,7 @@ class InsideView(Container):
     @work(group="events", exclusive=True)
     async def _read_events(self, resource: str) -> None:
         try:
-            page = await self._screen.server.cached_events(resource, limit=EVENTS_ROWS)
+            page = await self.server.cached_events(resource, limit=EVENTS_ROWS)
         except ClientError as error:
             self._show_problem(self.events, resource, str(error))
             return
@@ -275,10 +275,6 @@ class InsideView(Container):
             self.events.empty = "no events since this cache was filled"
             self.events.set_rows(page.events)
             self._title_events(len(page.events))
-
-    @property
-    def _screen(self) -> ServerScreen:
-        return cast(ServerScreen, self.screen)
 
     def _show_problem(self, table: VTable[Any], resource: str, problem: str) -> None:
         if self.resource == resource:

@@ -88,7 +88,7 @@ class CacheScreen(ServerScreen, mode="cache"):
         return self.view.resource
 
     def active_table(self) -> VTable[Any] | None:
-        return self.view.table if self.inside else self.table
+        return self.view.active_table if self.inside else self.table
 
     def selected_object(self) -> tuple[str, Any] | None:
         row = self.table.row

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
@@ -161,9 +160,6 @@ class HistoryPane(ServerPane):
         self.table = VTable(columns, key=lambda row: row.mod_revision, id="revisions", empty="reading …")
         self.past: KeyRevisions | None = None
         self._wanted = 0  # the revision to put the cursor on once it is read
-
-    def compose(self) -> ComposeResult:
-        yield self.table
 
     # Opening and closing.
 

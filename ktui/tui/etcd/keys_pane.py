@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from os.path import commonprefix
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
@@ -85,6 +84,8 @@ TOP = 2_000  # keys per response when the server sorts
 class KeysPane(ServerPane):
     """`list` has the keys read so far; `wanted` is the key to put the cursor on, "" for none."""
 
+    table: OnDemandTable[StoredKey]
+
     @dataclass
     class Rested(Message):
         """The cursor has stopped on a key."""
@@ -103,9 +104,6 @@ class KeysPane(ServerPane):
         self.wanted = ""
         self._short_prefix = ""  # for the title: without the tree's root
         self._number = ""  # of keys, for the title
-
-    def compose(self) -> ComposeResult:
-        yield self.table
 
     def on_mount(self) -> None:
         self.border_title = line("keys")

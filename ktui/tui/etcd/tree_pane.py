@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.message import Message
 
 from ktui.client.connection import ClientError
@@ -168,9 +167,6 @@ class TreePane(ServerPane):
         self.detached = False
         self._goal = ""  # prefix that the cursor moves to as its branches are read
         self._refused_at: float | None = None  # Unix seconds when reading the root failed
-
-    def compose(self) -> ComposeResult:
-        yield self.table
 
     def on_mount(self) -> None:
         self.border_title = line(ROOT)

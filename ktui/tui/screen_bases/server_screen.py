@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, cast
 
+from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
 from textual.timer import Timer
@@ -66,8 +67,9 @@ SETTLE = 0.12  # seconds without a move before a row is read: not once for every
 
 
 class ServerPane(Container):
-    """A container on a ServerScreen."""
+    """A container on a ServerScreen, with a table."""
 
+    table: VTable[Any]
     _settling: Timer | None = None
 
     class Failed(Message):
@@ -76,6 +78,9 @@ class ServerPane(Container):
         def __init__(self, problem: str) -> None:
             super().__init__()
             self.problem = problem
+
+    def compose(self) -> ComposeResult:
+        yield self.table
 
     @property
     def server_screen(self) -> ServerScreen:
