@@ -160,7 +160,6 @@ class KtuiApp(ReplayActions):
             self.screen.paint() if not self.paused else self.screen.paint_frame(self.state, self.link)
 
     def action_writes(self) -> None:
-        """Show or hide writes in the logs."""
         self.writes = not self.writes
         if isinstance(self.screen, ModeScreen):
             self.screen.paint()

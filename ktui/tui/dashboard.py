@@ -59,14 +59,12 @@ class KeyActivity:
         self._ticks = 0
 
     def pressed(self) -> None:
-        """Record that a key or a mouse button was pressed."""
         if self.idle_seconds >= CLOSE:
             self._deferred = 0
         self._pressed_at = self._clock()
 
     @property
     def idle_seconds(self) -> float:
-        """Seconds since the last key."""
         return self._clock() - self._pressed_at
 
     def defers_tick(self) -> bool:
@@ -274,7 +272,6 @@ class Dashboard(ThemedApp):
         self.intake.take(events)
 
     def fold(self) -> None:
-        """Apply the queued events to the state."""
         self.intake.fold()
 
     def tick(self) -> None:
@@ -327,5 +324,4 @@ class Dashboard(ThemedApp):
         self.post_message(self.GoTo(place))
 
     def show_request(self, request_id: int) -> None:
-        """Go to the Requests screen with the cursor on a request."""
         self.go_to(Place("requests", RequestRef(request_id)))

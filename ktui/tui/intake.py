@@ -60,7 +60,6 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """Number of events queued."""
         return len(self._waiting)
 
     @property
@@ -85,7 +84,6 @@ class Intake:
             self._lost += 1
 
     def fold(self) -> None:
-        """Apply the queued events to the state."""
         if self.playback is not None:
             self.playback.advance()
             self.state = self.playback.player.state

@@ -66,7 +66,6 @@ class LineHistory:
     # Browsing.
 
     def begin(self) -> None:
-        """Start at the newest end, for a line that is opened."""
         self._place, self._typing = 0, ""
 
     @property

@@ -110,7 +110,6 @@ class Story:
         return line((place, "bold $primary"), sentence, *ends)
 
     def dismiss(self) -> None:
-        """Offer the tour no more."""
         self._offered = False
 
     async def next(self, app: Dashboard) -> None:

@@ -154,7 +154,6 @@ class LiveState(msgspec.Struct):
 
     @property
     def resources(self) -> list[str]:
-        """All resources that any replica reports."""
         return sorted({name for row in self.replicas.values() for name in row.resources})
 
     @property
@@ -261,7 +260,6 @@ def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe 
 
 
 def fold_all(live: LiveState, events: Iterable[Any]) -> None:
-    """Apply the `LIVE_EVENTS` among `events`."""
     for event in events:
         if isinstance(event, LIVE_EVENTS):
             fold(live, event)

@@ -71,7 +71,6 @@ class ResourceRoutes(ReadCounters, frozen=True, kw_only=True, omit_defaults=Fals
 
     @property
     def served(self) -> Number:
-        """LISTs that cache or etcd answered."""
         return total((self.cache.lists, self.etcd.lists))
 
     @property
@@ -152,7 +151,6 @@ def _less(counted: Number, part: Number) -> Number:
 
 
 def _share_of(value: Number, part: Number, whole: Number) -> Number:
-    """Return `value` times `part` / `whole`."""
     return value if value is None or part is None or not whole else value * part / whole
 
 

@@ -78,7 +78,6 @@ class Column(Struct, Generic[Row], frozen=True):
 
 
 def plain(cell: Cell) -> str:
-    """A cell's text without its styles."""
     return "".join(text for text, _ in runs(cell))
 
 
@@ -92,8 +91,6 @@ def runs(cell: Cell) -> Sequence[Run]:
 
 
 class Fitted(Struct, Generic[Row], frozen=True):
-    """A column with its assigned width."""
-
     column: Column[Row]
     width: int
 

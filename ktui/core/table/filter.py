@@ -135,7 +135,6 @@ def anywhere(term: Term, values: Sequence[Value[Row]]) -> Test[Row]:
 
 
 def _text(value: Any) -> str:
-    """Return a value as text; None is the empty text."""
     return value if type(value) is str else "" if value is None else str(value)
 
 
@@ -179,7 +178,6 @@ def may_become(term: Term, names: Mapping[str, Any]) -> bool:
 
 
 def begun(word: str, names: Mapping[str, Any]) -> list[str]:
-    """Return the column names that begin with `word`."""
     return [name for name in names if name.startswith(word.lower())] if word else []
 
 

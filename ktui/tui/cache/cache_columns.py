@@ -92,8 +92,9 @@ class CacheLines:
             CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
             for row in rows.values()
         ]
-        most = max((line.bytes for line in lines), default=0)
-        lines = [replace(line, share=_share(line.bytes, most)) for line in lines]
+        most = max((line.bytes for line in lines), default=0) or 1
+        steps = [ceil(line.bytes / most * SHARE_STEPS) for line in lines]  # a small share is still visible
+        lines = [replace(line, share=step / SHARE_STEPS) for line, step in zip(lines, steps, strict=True)]
         for line in sorted(lines, key=_order):
             old = before.get(line.resource)
             self._lines[line.resource] = old if old is not None and old == line else line
@@ -106,11 +107,6 @@ def _order(line: CacheLine) -> tuple[int, int, str]:
         return 0, *by_size(line.row)
     count = line.prefix.count if line.prefix is not None else 0
     return (1 if count else 2), -count, line.resource
-
-
-def _share(size: int, most: int) -> float:
-    """Return a share (0–1) rounded up to a step, so that a small one is still visible."""
-    return ceil(size / most * SHARE_STEPS) / SHARE_STEPS if most else 0.0
 
 
 _EVENT_STYLES = {"ADDED": "$success", "MODIFIED": "$foreground", "DELETED": "$error"}

@@ -80,8 +80,6 @@ MARKS = ((_TICK, "progress notification", "$rv-tick"), (_WAIT, "waiting", "bold 
 
 
 class RvProgressPanel(Panel):
-    """The revisions of etcd and of each cache."""
-
     def __init__(self) -> None:
         super().__init__("RV progress", id="race", classes="box")
 

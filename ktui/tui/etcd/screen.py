@@ -189,7 +189,6 @@ class EtcdScreen(ServerScreen, mode="etcd"):
             self._start_keys(event.prefix)
 
     def _start_keys(self, prefix: str) -> None:
-        """Read the keys below a prefix from the first."""
         self.past.close()
         self.value.clear()
         self.keys.start(prefix, self.prefixes.branches.root)

@@ -58,7 +58,6 @@ class PrefixTree:
         self._rows: dict[str, TreeRow] = {}
 
     def knows(self, prefix: str) -> bool:
-        """Return True if the children of `prefix` have been read."""
         return prefix in self._children
 
     def begin(self, prefix: str) -> bool:
@@ -174,7 +173,6 @@ class TreePane(ServerPane):
     # Root and branches.
 
     def set_root(self, root: str) -> None:
-        """Read the tree again, from `root`."""
         self.branches = PrefixTree(root)
         self.detached, self._goal = False, ""
         self._refused_at = None

@@ -21,13 +21,10 @@ from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrapped
 from ktui.tui.widgets.panel import Panel
 
-# etcd has no lease 0: it stands for "none".
-NO_LEASE = 0
-
 
 def lease_id(lease: int) -> str:
-    """Return a lease as etcdctl writes it: in hexadecimal, or `–` for none."""
-    return "–" if lease == NO_LEASE else f"{lease & 0xFFFF_FFFF_FFFF_FFFF:x}"
+    """Return a lease as etcdctl writes it: in hexadecimal, or `–` for none, which is 0."""
+    return "–" if lease == 0 else f"{lease & 0xFFFF_FFFF_FFFF_FFFF:x}"
 
 
 def is_secret(key: str) -> bool:

@@ -34,14 +34,11 @@ class LiveApp(KtuiApp, inherit_bindings=False):
         return LIVE_COMMANDS
 
 
-_OWN = ("requests", "watches", "versions")
-
-
 class TracesApp(LiveApp, inherit_bindings=False):
     """Requests, Watches and Versions show the single requests of the traces; other screens show metrics."""
 
     MODES: ClassVar[dict[str, Any]] = LiveApp.MODES | {
-        mode.name: opening(mode) for mode in MODES if mode.name in _OWN
+        mode.name: opening(mode) for mode in MODES if mode.name in ("requests", "watches", "versions")
     }
     BINDINGS = LiveApp.BINDINGS
 

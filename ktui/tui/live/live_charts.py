@@ -68,7 +68,6 @@ def chart_content(
 
 
 def legend(history: ListHistory, resource: str, pair: Pair) -> Content:
-    """Return the sums of the columns."""
     rates = [pair(part) for part in history.per_second(resource)]
     cache, etcd = (round(PART * sum(values[place] for values in rates)) for place in (0, 1))
     return route_counts([(CACHE, cache), (ETCD, etcd)])

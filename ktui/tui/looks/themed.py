@@ -323,7 +323,6 @@ class ThemedApp(SafeApp):
         super().unregister_theme(theme_name)
 
     def get_css_variables(self) -> dict[str, str]:
-        """Return the variables of the current theme."""
         theme = self.current_theme
         if self._of_theme is None or self._of_theme[0] is not theme:
             self._of_theme = theme, super().get_css_variables()
@@ -353,7 +352,6 @@ class ThemedApp(SafeApp):
         self.looks.follow_theme(self.theme_variables)
 
     def reload_themes(self) -> None:
-        """Load changed theme files and notify of invalid ones."""
         self._report_skipped(self.looks.reload(self))
 
     def _report_skipped(self, problems: Iterable[str]) -> None:

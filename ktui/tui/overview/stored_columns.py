@@ -176,7 +176,6 @@ def _served(
 
 
 def _stored(row: ResourceSources) -> Cell:
-    """Return bytes stored: `~` if estimated from a sample, `?` if not read."""
     if row.stored is None or not row.stored.count:
         return NOTHING
     if not row.stored.bytes:

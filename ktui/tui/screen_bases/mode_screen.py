@@ -128,7 +128,6 @@ class ModeScreen(TableScreen):
 
     @property
     def place(self) -> Place:
-        """What the screen shows."""
         crumbs = self.crumbs() if self.paintable else ()
         return crumbs[-1].place if crumbs else Place(self.MODE)
 
@@ -238,7 +237,6 @@ class ModeScreen(TableScreen):
         return self.is_mounted and {HeaderBar, KeyBar} <= {type(child) for child in self.children}
 
     def paint(self) -> None:
-        """Paint everything now."""
         if not self.paintable:
             return
         if self.ktui.start_timers:

@@ -59,7 +59,6 @@ class ServerScreen(ModeScreen):
         self.in_background(work, "selected")
 
     async def ask(self, path: str) -> Any:
-        """GET `path` and return the JSON answer. Raises ClientError."""
         return await self.client.get_json(path)
 
 

@@ -164,12 +164,10 @@ class ArrangedView(CursorView[Row]):
 
     @property
     def total(self) -> int:
-        """Rows before the filter."""
         return len(self._arranger.all)
 
     @property
     def arranging(self) -> bool:
-        """Whether rows are still being filtered or sorted."""
         return self._arranger.busy
 
     @property
@@ -273,7 +271,6 @@ class ArrangedView(CursorView[Row]):
         self._arrange_rows(by_user)
 
     def action_sort_turn(self) -> None:
-        """Reverse the sort."""
         if self.sort_by:
             column_id, descending = self.sort_by[0]
             self.sort(column_id, not descending)

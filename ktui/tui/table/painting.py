@@ -53,7 +53,6 @@ class Painter(Generic[Row]):
         self.forget_strips()
 
     def forget_strips(self) -> None:
-        """Drop all painted lines."""
         self.strips.clear()
         self._header = None
 

@@ -38,7 +38,6 @@ class CursorView(ScrollView, Generic[Row]):
 
     @property
     def row(self) -> Row | None:
-        """The row under the cursor."""
         return self._rows[self._cursor] if self._cursor < len(self._rows) else None
 
     @property

@@ -200,7 +200,6 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self.refresh_bindings()
 
     def hold(self, held: bool = True) -> None:
-        """Hold back new rows, or show them."""
         if held and self._waiting is None:
             self._waiting = Waiting(self.all_rows)
         elif not held and self._waiting is not None:

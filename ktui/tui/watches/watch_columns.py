@@ -16,8 +16,6 @@ KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
 
 
 class Health(StrEnum):
-    """The state of a WATCH."""
-
     OPEN = "open"
     CATCHING_UP = "catching up"
     LIVE = "live"
@@ -92,17 +90,12 @@ class WatchLines:
         )
         before, self._lines = self._lines, {}
         for row in (*state.watchers.values(), *recent):
-            line, old = _line(row, state), before.get(row.id)
+            until = row.closed.at if row.closed is not None else state.now
+            seconds, counter = max(0.0, until - row.opened.at), state.watcher_rates.get(row.id)
+            speed = counter.per_second(state.now) if counter is not None else 0.0
+            line, old = WatchLine(row, duration(seconds), int(seconds), round(speed, 1)), before.get(row.id)
             self._lines[row.id] = old if old is not None and old == line else line
         return list(self._lines.values())
-
-
-def _line(row: WatcherRow, state: State) -> WatchLine:
-    until = row.closed.at if row.closed is not None else state.now
-    seconds = max(0.0, until - row.opened.at)
-    counter = state.watcher_rates.get(row.id)
-    speed = counter.per_second(state.now) if counter is not None else 0.0
-    return WatchLine(row, duration(seconds), int(seconds), round(speed, 1))
 
 
 # Each state has its own glyph, not only its own colour.

@@ -24,7 +24,6 @@ def line(*parts: str | tuple[str, str]) -> Content:
 
 
 def lines(parts: Iterable[Content]) -> Content:
-    """Join contents with line breaks."""
     return Content("\n").join(parts)
 
 

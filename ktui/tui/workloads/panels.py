@@ -138,7 +138,6 @@ def outcome_content(
 
 
 def _caveats(runs: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what the figures of the last run do not show."""
     return [*runs[-1].get("caveats", ()), *runs[-1].get("remarks", ())] if runs else []
 
 

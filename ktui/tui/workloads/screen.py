@@ -77,7 +77,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     @property
     def workload(self) -> Workload:
-        """The workload under the cursor."""
         row = self.table.row
         return row.workload if row is not None else next(iter(WORKLOADS.values()))
 
@@ -238,7 +237,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     @on(VTable.Selected, "#knobs")
     def action_edit(self) -> None:
-        """Prompt for a value of the knob under the cursor."""
         row = self.knob_table.row
         if row is None:
             return

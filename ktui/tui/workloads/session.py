@@ -65,7 +65,17 @@ class Session:
             assert process.stdout is not None and process.stderr is not None
             errors = asyncio.create_task(process.stderr.read(65536))
             async for line in process.stdout:
-                self._read_line(line)
+                with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):
+                    match DECODER.decode(line):
+                        case LiveSecond() as second:
+                            self.seconds.append(second)
+                        case Tables(tables):
+                            self.tables = tables
+                        case Refused(message):
+                            self.problem = message
+                        case Finished(summary):
+                            self.summary = summary
+                self._changed()
             status = await process.wait()
             if status and self.summary is None:
                 output = (await errors).decode("utf-8", "replace").strip().splitlines()
@@ -76,19 +86,6 @@ class Session:
             self.running = False
             await self._end(process)
             self._changed()
-
-    def _read_line(self, line: bytes) -> None:
-        with contextlib.suppress(msgspec.DecodeError, msgspec.ValidationError):
-            match DECODER.decode(line):
-                case LiveSecond() as second:
-                    self.seconds.append(second)
-                case Tables(tables):
-                    self.tables = tables
-                case Refused(message):
-                    self.problem = message
-                case Finished(summary):
-                    self.summary = summary
-        self._changed()
 
     def send(self, command: str) -> None:
         """Send `set KNOB VALUE`, `fault KIND` or `stop` to the process, if it runs."""

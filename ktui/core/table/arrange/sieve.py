@@ -66,12 +66,10 @@ class Sieve(Generic[Row]):
 
     @property
     def found(self) -> list[Row]:
-        """The rows known to pass."""
         return list(compress(self.rows, self.verdicts))
 
     @property
     def places(self) -> list[int]:
-        """The indexes of the rows known to pass."""
         return list(compress(range(len(self.rows)), self.verdicts))
 
     @property
