@@ -79,7 +79,8 @@ _EVER = 99
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A metric family. `samples` are the suffixes of its sample names, `figures` what they supply.
+    """A metric family. `samples` are the suffixes of its sample names, `figures` what they supply, and
+    `values` what they supply besides by the value of `label`.
 
     `since` and `until` are the first and last minor that has it. Only lines that contain `text` are kept, and
     of a histogram's buckets only the one with the bound `bucket` in seconds.
@@ -93,6 +94,16 @@ class Family:
     samples: tuple[str, ...] = ("",)
     text: bytes = b""
     bucket: int = 0
+    label: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def supplied(self) -> tuple[str, ...]:
+        return (*self.figures, *self.values.values())
+
+    def of(self, labels: Labels) -> str:
+        """Return the figure that `label` chooses; "" for none."""
+        return self.values.get(labels.get(self.label, ""), "")
 
     def figure(self, suffix: str) -> str:
         """Return the figure that samples with a suffix supply: figures are in the order of `samples`."""
@@ -159,8 +170,8 @@ RESOURCES = (
     _counter("apiserver_init_events_total", "init_events", 25),
     _counter("watch_cache_capacity_increase_total", "capacity_increases", 25),
     _counter("watch_cache_capacity_decrease_total", "capacity_decreases", 25),
-    Family("apiserver_storage_consistency_checks_total", "checks",
-           ("checks_ok", "checks_failed", "checks_errored"), 33),
+    Family("apiserver_storage_consistency_checks_total", "by_label", since=33, label="status",
+           values={"success": "checks_ok", "failure": "checks_failed", "error": "checks_errored"}),
     Family("etcd_request_duration_seconds", "etcd",
            ("etcd_timed", "etcd_ms", "etcd_gets", "etcd_lists", "etcd_writes"), samples=_TOTALS),
     _counter("etcd_request_errors_total", "etcd_errors", 28),
@@ -176,7 +187,9 @@ GAUGES = (
 _FLOW, _ADMISSION = "apiserver_flowcontrol_", "apiserver_admission_"
 LEVELS = (
     Family(f"{_FLOW}dispatched_requests_total", "level", ("dispatched",)),
-    Family(f"{_FLOW}rejected_requests_total", "rejected", ("rejected",)),
+    Family(f"{_FLOW}rejected_requests_total", "level", ("rejected",), label="reason",
+           values={"queue-full": "queue_full", "concurrency-limit": "concurrency_limit",
+                   "time-out": "timed_out", "cancelled": "cancelled"}),
     Family(
         f"{_FLOW}request_wait_duration_seconds", "level", ("waits", "wait_ms"), samples=(*_TOTALS, "_bucket")
     ),
@@ -200,10 +213,11 @@ PROCESS = (
     Family("etcd_db_total_size_in_bytes", "process", ("storage_bytes",), 24, 25),
     Family("hidden_metrics_total", "process", ("hidden_metrics",), 28),
     Family("disabled_metrics_total", "process", ("hidden_metrics",), 28),
-    Family("apiserver_current_inflight_requests", "inflight", ("reading", "writing")),
+    Family("apiserver_current_inflight_requests", "process", label="request_kind",
+           values={"readOnly": "reading", "mutating": "writing"}),
     Family("kubernetes_build_info", "build"),
     Family("kubernetes_feature_enabled", "gate", (), 26),
-)
+)  # fmt: skip
 ALL = (*RESOURCES, *GAUGES, *LEVELS, *PROCESS)
 WANTED: Mapping[bytes, Wanted] = {family.name.encode(): family.wanted for family in ALL}
 
@@ -227,8 +241,8 @@ def reported(present: Iterable[str], minor: int) -> Reported:
         return family.name in there or (whole and family.since <= minor <= family.until)
 
     return Reported(
-        frozenset(figure for family in RESOURCES if known(family) for figure in family.figures),
+        frozenset(figure for family in RESOURCES if known(family) for figure in family.supplied),
         known(GAUGES[0]),
-        frozenset(figure for family in LEVELS if known(family) for figure in family.figures),
-        frozenset(figure for family in PROCESS if known(family) for figure in family.figures),
+        frozenset(figure for family in LEVELS if known(family) for figure in family.supplied),
+        frozenset(figure for family in PROCESS if known(family) for figure in family.supplied),
     )

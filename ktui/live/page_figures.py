@@ -29,10 +29,6 @@ _UNIFIED = "watchcache"  # 1.37: LISTs of the cache are counted under the storag
 _FROM_STORAGE = {
     "storage_lists": "cache_lists", "etcd_fetched": "cache_fetched", "etcd_returned": "cache_returned"
 }  # fmt: skip
-_REASONS = {
-    "queue-full": "queue_full", "concurrency-limit": "concurrency_limit", "time-out": "timed_out",
-    "cancelled": "cancelled",
-}  # fmt: skip
 
 Numbers = dict[str, float]
 
@@ -129,11 +125,7 @@ class _Reader:
         )
 
     def _level(self, name: str) -> LevelScrape:
-        counters = LevelCounters.__struct_fields__
-        figures = {
-            *self._reported.levels,
-            *(_REASONS.values() if "rejected" in self._reported.levels else ()),
-        }
+        counters, figures = LevelCounters.__struct_fields__, self._reported.levels
         counted = {figure: 0.0 for figure in figures if figure in counters} | self._levels.get(name, {})
         gauges = {figure: 0.0 for figure in figures if figure in LevelGauges.__struct_fields__}
         gauges |= self._level_gauges.get(name, {})
@@ -208,10 +200,9 @@ class _Reader:
                 figure = family.figures[first + total]
                 numbers[figure] += _scaled(figure, sample.value)
 
-    def checks(self, family: Family, suffix: str, sample: Sample) -> None:
-        figure = dict(zip(("success", "failure", "error"), family.figures, strict=True))
-        if (name := figure.get(sample.labels.get("status", ""))) is not None:
-            self._of(sample.labels)[name] += sample.value
+    def by_label(self, family: Family, suffix: str, sample: Sample) -> None:
+        if figure := family.of(sample.labels):
+            self._of(sample.labels)[figure] += sample.value
 
     def self_requests(self, family: Family, suffix: str, sample: Sample) -> None:
         if sample.labels.get("verb") == "LIST" and not sample.labels.get("subresource"):
@@ -241,14 +232,8 @@ class _Reader:
         if suffix == "_bucket":
             self._buckets[level][sample.labels.get("le", "")] += sample.value
         else:
-            figure = family.figure(suffix)
-            self._levels[level][figure] += _scaled(figure, sample.value)
-
-    def rejected(self, family: Family, suffix: str, sample: Sample) -> None:
-        numbers = self._levels[_level_of(sample)]
-        numbers["rejected"] += sample.value
-        if (figure := _REASONS.get(sample.labels.get("reason", ""))) is not None:
-            numbers[figure] += sample.value
+            for figure in filter(None, (family.figure(suffix), family.of(sample.labels))):
+                self._levels[level][figure] += _scaled(figure, sample.value)
 
     def level_gauge(self, family: Family, suffix: str, sample: Sample) -> None:
         self._level_gauges[_level_of(sample)][family.figures[0]] = max(0.0, sample.value)
@@ -261,9 +246,9 @@ class _Reader:
         numbers[family.figures[0]] = numbers[own]
 
     def process(self, family: Family, suffix: str, sample: Sample) -> None:
-        figure = family.figures[0]
-        added = self._process.get(figure, 0.0) if figure == "hidden_metrics" else 0.0
-        self._process[figure] = sample.value + added
+        if figure := family.of(sample.labels) if family.label else family.figures[0]:
+            added = self._process.get(figure, 0.0) if figure == "hidden_metrics" else 0.0
+            self._process[figure] = sample.value + added
 
     def admission(self, family: Family, suffix: str, sample: Sample) -> None:
         calls = self._admission[family.figures[0]]
@@ -276,12 +261,6 @@ class _Reader:
         else:
             call[0] += sample.value
             call[2] += sample.value if sample.labels.get("rejected") == "true" else 0.0
-
-    def inflight(self, family: Family, suffix: str, sample: Sample) -> None:
-        kind = sample.labels.get("request_kind", "")
-        figure = {"readOnly": "reading", "mutating": "writing"}.get(kind)
-        if figure is not None:
-            self._process[figure] = sample.value
 
     def build(self, family: Family, suffix: str, sample: Sample) -> None:
         major, minor = sample.labels.get("major", ""), sample.labels.get("minor", "").rstrip("+")
