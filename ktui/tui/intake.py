@@ -117,8 +117,12 @@ class Intake:
         if source is None:
             return
         self.set_link(Link(Stage.STARTING))
-        report: Report = self._report_starting
-        failures = 0
+        failures, retries = 0, False
+
+        def report(doing: str) -> None:
+            if not retries:  # then the screen keeps its data until there is newer, and the banner says why
+                self.set_link(Link(Stage.STARTING, doing))
+
         while True:
             came, why = await self._read(source, report)
             if self.link.stage is Stage.REPLAY:
@@ -128,10 +132,7 @@ class Intake:
                 return
             failures = 0 if came else failures + 1
             await asyncio.sleep(RETRY_SECONDS[min(failures, len(RETRY_SECONDS) - 1)])
-            report = _silently  # the screen keeps its data until there is newer
-
-    def _report_starting(self, doing: str) -> None:
-        self.set_link(Link(Stage.STARTING, doing))
+            retries = True
 
     async def _read(self, source: TelemetrySource, report: Report) -> tuple[bool, str]:
         """Return whether any event came, and why no more do."""
@@ -170,7 +171,3 @@ def _bug(error: Exception) -> str:
     """Log an unexpected error, and return what to show for it."""
     log.error("reading the telemetry failed: %s", describe(error), exc_info=error)
     return f"a bug in ktui: {describe(error)}"
-
-
-def _silently(_doing: str) -> None:
-    """Report nothing: the banner already says that ktui retries."""

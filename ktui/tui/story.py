@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 
 from textual.content import Content
 
@@ -20,15 +19,15 @@ ROUNDS, ROUND = 40, 0.05  # how often and after how many seconds a condition is 
 Act = Callable[[Dashboard], Awaitable[None]]
 
 
-async def _show(compared: CompareRef, app: Dashboard) -> None:
-    app.go_to(Place("lab", compared))
-
-
 def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> tuple[str, Act]:
     compared = CompareRef(
         Selection("LIST", path + original, "the tour"), Selection("LIST", path + variant, "the tour"), change
     )
-    return sentence, partial(_show, compared)
+
+    async def show(app: Dashboard) -> None:
+        app.go_to(Place("lab", compared))
+
+    return sentence, show
 
 
 async def _two_versions(app: Dashboard) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from ktui.contract.events.live import CallTime, LevelGauges, ReplicaScrape
@@ -11,16 +13,11 @@ from ktui.core.live.window import ReplicaRow, buckets, growth, latest, quantile,
 REASONS = ("queue_full", "concurrency_limit", "timed_out", "cancelled")
 
 
-class LevelRow(msgspec.Struct, frozen=True):
+class LevelRow(LevelGauges, frozen=True, kw_only=True, omit_defaults=False):
     """Current gauges, and totals over `seconds`. None: no replica reports the figure."""
 
     level: str
     seconds: float
-    nominal: float | None = None
-    current: float | None = None
-    executing_seats: float | None = None
-    executing: float | None = None
-    queued: float | None = None
     dispatched: float | None = None
     waits: float | None = None
     rejected: float | None = None
@@ -47,10 +44,11 @@ def _level_row(live: LiveState, level: str, seconds: float | None = None) -> Lev
         return found * 1000 if found is not None else None
 
     samples = _queue_samples(live, level, seconds)
+    gauges: dict[str, Any] = {gauge: latest(points, gauge) for gauge in LevelGauges.__struct_fields__}
     return LevelRow(
         level=level,
         seconds=max((span for _, span in growths), default=0.0),
-        **{gauge: latest(points, gauge) for gauge in LevelGauges.__struct_fields__},
+        **gauges,
         dispatched=of("dispatched"),
         waits=0.0 if of("waits") is None and of("dispatched") is not None else of("waits"),
         rejected=of("rejected"),

@@ -103,7 +103,10 @@ class InsideView(ServerPane):
 
     def __init__(self) -> None:
         super().__init__(id="inside")
-        self.objects: PagedTable[CachedObject] = PagedTable(OBJECTS, key=_identity, id="objects")
+        self.objects: PagedTable[CachedObject] = PagedTable(
+            OBJECTS, id="objects",
+            key=lambda row: row.index if isinstance(row, Unread) else (row.namespace, row.name),
+        )  # fmt: skip
         self.objects.read_all = self._read_all
         self.events = VTable(EVENTS, key=lambda row: (row.revision, row.name), id="events")
         self.resource = ""
@@ -280,7 +283,3 @@ class InsideView(ServerPane):
         if self.resource == resource:
             table.empty = problem
             table.set_rows(table.rows)
-
-
-def _identity(row: CachedObject) -> object:
-    return row.index if isinstance(row, Unread) else (row.namespace, row.name)

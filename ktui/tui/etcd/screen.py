@@ -29,10 +29,6 @@ from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
 
 
-def _crumb(text: str, reference: Reference) -> Crumb:
-    return Crumb(text, Place("etcd", reference))
-
-
 def no_streams(state: State) -> str:
     """Return that etcd has no RangeStream and when it is asked again; "" if it has, or was not asked."""
     recheck_at = state.health.stream_recheck_at if state.health is not None else 0.0
@@ -89,9 +85,9 @@ class EtcdScreen(ServerScreen, mode="etcd"):
         key = self.keys.wanted if focused is self.keys.table or detail is None else detail.key
         key = key if past is None else past.key
         below = prefix.removeprefix(self.prefixes.branches.root).rstrip("/") or prefix
-        found = [_crumb(below, PrefixRef(prefix))] if prefix else []
-        found += [_crumb(key.removeprefix(prefix), KeyRef(key))] if key else []
-        return found if past is None else [*found, _crumb("revisions", KeyRef(key, past=True))]
+        found = [Crumb(below, Place("etcd", PrefixRef(prefix)))] if prefix else []
+        found += [Crumb(key.removeprefix(prefix), Place("etcd", KeyRef(key)))] if key else []
+        return found if past is None else [*found, Crumb("revisions", Place("etcd", KeyRef(key, past=True)))]
 
     def on_descendant_focus(self) -> None:
         self.moved()

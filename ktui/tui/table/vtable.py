@@ -153,11 +153,9 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         empty: str = "nothing yet",
         follow: bool = False,
         share: bool = False,
-        name: str | None = None,
-        id: str | None = None,  # noqa: A002  # Textual's name
-        classes: str | None = None,
+        **names: str,  # Textual's name, id, classes
     ) -> None:
-        super().__init__(columns, key=key, follow=follow, name=name, id=id, classes=classes)
+        super().__init__(columns, key=key, follow=follow, **names)
         self.empty = empty
         self.share = share
         self.filter_hint = ""  # shown instead of the grammar, where the filter has another one
