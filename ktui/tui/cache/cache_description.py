@@ -69,7 +69,7 @@ def _progress(cache: CacheStatus, width: int) -> Content:
 def _about_ready(row: CacheLine, head: int, width: int, height: int) -> Content:
     """Return the facts one per line, with a gap before the last if that fits, or else two per line."""
     cache, muted = row.cache, "$ink-muted"
-    top, check, last = _head(row, ""), [_checked(cache)] if cache.check else [], _last(row)
+    top, check, last = _head(row, ""), _check(cache), _last(row)
     holds, rv = _holdings(cache), [("RV ", muted), (integer(row.row.rv), "bold $rv-cache")]
     behind = f" · {many(row.lag, 'revision')} behind etcd" if row.lag else " · up to date with etcd"
     of, style = f" ({integer(head)})" if row.lag and head else "", lag_style(row.lag, cache.waiting)
@@ -90,7 +90,6 @@ def _about_ready(row: CacheLine, head: int, width: int, height: int) -> Content:
         _labelled("now", *readers),
         _labelled("", costs),
         *check,
-        *([_check_cost(cache)] if check else []),
     ]
     if len(tall) < height:
         return lines([*tall, *([line("")] if len(tall) + 1 < height else []), last])
@@ -103,7 +102,7 @@ def _about_ready(row: CacheLine, head: int, width: int, height: int) -> Content:
             ),
             _labelled("buffer", buffered, dot, *watchable),
             longest_that_fits([_labelled("now", *readers, dot, costs), _labelled("now", *readers)], width),
-            *check,
+            *check[:1],
             last,
         ]
     )
@@ -123,17 +122,17 @@ def _holdings(cache: CacheStatus) -> str:
 _CHECKS = {"success": ("= etcd", "$success"), "failure": ("≠ etcd", "bold $error")}
 
 
-def _checked(cache: CacheStatus) -> Content:
+def _check(cache: CacheStatus) -> list[Content]:
+    """Return the newest consistency check and, in a second line, its cost; [] before the first."""
+    if not cache.check:
+        return []
     text, style = _CHECKS.get(cache.check, ("could not be made", "$warning"))
     detail = f": {safe(cache.check_detail)}" if cache.check_detail else ""
     at = (f" at {clock_time(cache.checked_at)}", "$ink-muted")
-    return _labelled("check", (text, style), at, (detail, style))
-
-
-def _check_cost(cache: CacheStatus) -> Content:
     read = f"{many(cache.check_objects, 'object')}, {long_bytes(cache.check_bytes)} read from etcd"
     dropped = "; no snapshots until one succeeds" if cache.check == "failure" else ""
-    return _labelled("", (f"{read} in {milliseconds(cache.check_ms)} ms{dropped}", "$ink-muted"))
+    cost = (f"{read} in {milliseconds(cache.check_ms)} ms{dropped}", "$ink-muted")
+    return [_labelled("check", (text, style), at, (detail, style)), _labelled("", cost)]
 
 
 def _last(row: CacheLine) -> Content:

@@ -10,6 +10,7 @@ from textual.geometry import Size
 from textual.message import Message
 
 from ktui.core.table.filter import Filter, terms_of
+from ktui.tui.table.painting import SortBy
 from ktui.tui.table.view import HEADER
 from ktui.tui.table.vtable import VTable
 
@@ -60,30 +61,15 @@ class OnDemandTable(VTable[Row]):
         descending: bool
 
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
-        """Sort by one column; without `descending`, again by the same column reverses the order."""
+        super().sort(column_id, descending, rank=0 if self.sorted_by_owner else rank)
+
+    def _sort_by(self, keys_: SortBy) -> None:
+        """The owner sorts by one column only."""
         if not self.sorted_by_owner:
-            super().sort(column_id, descending, rank=rank)
+            super()._sort_by(keys_)
             return
-        column = next(each for each in self.columns if each.id == column_id)
-        if descending is None:
-            again = bool(self.sort_by) and self.sort_by[0][0] == column_id
-            descending = not self.sort_by[0][1] if again else column.descending
-        self._sorted(column_id, descending)
-
-    def unsort(self) -> None:
-        if self.sorted_by_owner:
-            self._sorted("", False)
-        else:
-            super().unsort()
-
-    def action_sort_turn(self) -> None:
-        if not self.sorted_by_owner:
-            super().action_sort_turn()
-        elif self.sort_by:
-            self._sorted(self.sort_by[0][0], not self.sort_by[0][1])
-
-    def _sorted(self, column: str, descending: bool) -> None:
-        self.sort_by = ((column, descending),) if column else ()
+        self.sort_by = keys_[:1]
+        column, descending = self.sort_by[0] if keys_ else ("", False)
         self.post_message(self.Sorted(column, descending))
         self.refresh()
 
