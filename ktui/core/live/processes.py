@@ -101,7 +101,6 @@ class ProcessGrowth(msgspec.Struct, frozen=True):
 
     seconds: float
     cores: float | None = None  # mean of CPU time used per second
-    memory: int | None = None  # bytes now
     grown: int | None = None  # bytes more than at the beginning of the window
     tls_errors: float | None = None
 
@@ -153,7 +152,6 @@ def process_growth(row: ReplicaRow, seconds: float | None = None) -> ProcessGrow
     return ProcessGrowth(
         seconds=span,
         cores=_less(last.cpu_seconds, first.cpu_seconds, span),
-        memory=last.memory_bytes,
         grown=last.memory_bytes - first.memory_bytes
         if span and last.memory_bytes is not None and first.memory_bytes is not None
         else None,
