@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
 
 from textual.content import Content
 
@@ -19,7 +20,14 @@ ROUNDS, ROUND = 40, 0.05  # how often and after how many seconds a condition is 
 Act = Callable[[Dashboard], Awaitable[None]]
 
 
-def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> tuple[str, Act]:
+class StoryStep(NamedTuple):
+    """A sentence, and what its key does."""
+
+    sentence: str
+    act: Act
+
+
+def _compare(sentence: str, original: str, variant: str, change: str, path: str = PODS) -> StoryStep:
     compared = CompareRef(
         Selection("LIST", path + original, "the tour"), Selection("LIST", path + variant, "the tour"), change
     )
@@ -27,7 +35,7 @@ def _compare(sentence: str, original: str, variant: str, change: str, path: str 
     async def show(app: Dashboard) -> None:
         app.go_to(Place("lab", compared))
 
-    return sentence, show
+    return StoryStep(sentence, show)
 
 
 async def _two_versions(app: Dashboard) -> None:
@@ -59,7 +67,7 @@ async def _followed(app: Dashboard, version: str) -> None:
         await asyncio.sleep(ROUND)
 
 
-STEPS: Sequence[tuple[str, Act]] = (  # a sentence, and what its key does
+STEPS: Sequence[StoryStep] = (
     _compare("A LIST without resourceVersion asks etcd for the newest revision first; resourceVersion=0 "
              "takes the cache as it is", "", "?resourceVersion=0", "rv=0"),
     _compare("A label selector filters after the read: fewer objects are sent, as many are scanned",
@@ -68,8 +76,8 @@ STEPS: Sequence[tuple[str, Act]] = (  # a sentence, and what its key does
              "?limit=500", "?limit=500&resourceVersion=0", "limit at rv=0"),
     _compare("Pages make each response small; all pages together read no less, and take more requests",
              "", "?limit=500", "pages of 500"),
-    ("The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches live",
-     _two_versions),
+    StoryStep("The same LIST under 1.30 is read from etcd, under 1.31 from the cache; the server switches "
+              "live", _two_versions),
     _compare("A cache of objects that rarely change is behind etcd (3 shows how far): a LIST without "
              "resourceVersion waits until it has caught up, resourceVersion=0 does not",
              "", "?resourceVersion=0", "not waiting", SERVICES),
@@ -102,7 +110,7 @@ class Story:
             hides = ((" · ", "$ink-faint"), (key_of("story.dismiss"), "$accent"), " hides this line")
             return line((key, "$accent"), ": a tour in two minutes: what LISTs cost", *hides)
         place = f"tour {max(1, self._place)}/{len(STEPS)}  "
-        sentence = STEPS[self._place - 1][0] if self._place else "six steps through what LISTs cost"
+        sentence = STEPS[self._place - 1].sentence if self._place else "six steps through what LISTs cost"
         if self.busy:
             return line((place, "bold $primary"), sentence, (f" · {self.busy}", "$ink-muted"))
         ends = (" · ", (key, "$accent"), " ends" if self._place == len(STEPS) else " next")
@@ -126,7 +134,7 @@ class Story:
             if self._place <= len(STEPS):
                 self.busy = "measuring"
                 app.paint_link()
-                await STEPS[self._place - 1][1](app)
+                await STEPS[self._place - 1].act(app)
                 await _measured(app)
         finally:
             self.busy = ""
