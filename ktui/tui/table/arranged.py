@@ -195,7 +195,7 @@ class ArrangedView(CursorView[Row]):
         """Replace the columns; a sort by a removed column ends."""
         self.columns = tuple(columns)
         self._refit()
-        self._sort_by(tuple(part for part in self.sort_by if part[0] in {c.id for c in columns}))
+        self.sort_by_keys(tuple(part for part in self.sort_by if part[0] in {c.id for c in columns}))
 
     def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
         """Filter by `text`. Raises FilterError for invalid text and keeps the old filter.
@@ -225,12 +225,12 @@ class ArrangedView(CursorView[Row]):
             descending = not now[column_id] if column_id in now else column.descending
         rest = [part for part in self.sort_by if part[0] != column_id]
         rest.insert(min(rank, len(rest)), (column_id, descending))
-        self._sort_by(tuple(rest[:2]))
+        self.sort_by_keys(tuple(rest[:2]))
 
     def unsort(self) -> None:
-        self._sort_by(())
+        self.sort_by_keys(())
 
-    def _sort_by(self, keys_: SortBy) -> None:
+    def sort_by_keys(self, keys_: SortBy) -> None:
         if keys_ != self.sort_by:
             # A log that becomes sorted shows its top and is not followed; unsorted, it is again.
             if self._follows and bool(self.sort_by) is not bool(keys_):

@@ -63,10 +63,10 @@ class OnDemandTable(VTable[Row]):
     def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
         super().sort(column_id, descending, rank=0 if self.sorted_by_owner else rank)
 
-    def _sort_by(self, keys_: SortBy) -> None:
+    def sort_by_keys(self, keys_: SortBy) -> None:
         """The owner sorts by one column only."""
         if not self.sorted_by_owner:
-            super()._sort_by(keys_)
+            super().sort_by_keys(keys_)
             return
         self.sort_by = keys_[:1]
         column, descending = self.sort_by[0] if keys_ else ("", False)
