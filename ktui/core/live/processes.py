@@ -27,6 +27,13 @@ class LevelRow(LevelGauges, frozen=True, kw_only=True, omit_defaults=False):
     queue_samples: int = 0  # scrapes and dumps within the window
     queue_never_empty: bool = False
 
+    @property
+    def per_second(self) -> float | None:
+        """Requests per second over the time seen, at least 1 s: the first requests come in a burst."""
+        if self.dispatched is None or not self.seconds:
+            return None
+        return self.dispatched / max(1.0, self.seconds)
+
 
 def _level_row(live: LiveState, level: str, seconds: float | None = None) -> LevelRow:
     """Sum one level over the last `seconds` (None: everything kept)."""

@@ -9,7 +9,7 @@ from typing import Any
 from ktui.core.format import duration, milliseconds, short_bytes, short_count, short_milliseconds, times
 from ktui.core.live.findings import SLOW_ADMISSION_MS, Finding, Severity
 from ktui.core.live.live_state import UserRow
-from ktui.core.live.processes import WEBHOOK, AdmissionRow
+from ktui.core.live.processes import WEBHOOK, AdmissionRow, LevelRow
 from ktui.core.live.resource_routes import ChecksRow, ResourceRoutes
 from ktui.core.live.window import total
 from ktui.core.table.columns import NOTHING, Cell, Column
@@ -251,22 +251,22 @@ WATCHES: tuple[Column[ResourceRoutes], ...] = (
            loud_style=FAILURE),
 )  # fmt: skip
 
-LEVELS: tuple[Column[rows.LevelLine], ...] = (
+LEVELS: tuple[Column[LevelRow], ...] = (
     _text("level", "level", "level", 16, flex=1, most=40, about="the priority level"),
-    _number("nominal", "nominal", "row.nominal",
+    _number("nominal", "nominal", "nominal",
             "seats by its shares: apiserver_flowcontrol_nominal_limit_seats", width=7),
-    _number("current", "seats", "row.current", "seats after borrowing", priority=0),
-    _number("held", "held", "held", "seats held now, by the dumps or the last scrape", priority=0),
+    _number("current", "seats", "current", "seats after borrowing", priority=0),
+    _number("held", "held", "executing_seats", "seats held now, by the dumps or the last scrape", priority=0),
     _number("executing", "executing", "executing", "requests executing now", width=9, priority=0),
     _number("queued", "queued", "queued", "requests waiting now", width=6, priority=0, loud=1),
-    _number("dispatched", "req/s", "dispatched", "requests a second that got their seats", shown=per_second),
-    _number("rejected", "429", "row.rejected",
+    _number("dispatched", "req/s", "per_second", "requests a second that got their seats", shown=per_second),
+    _number("rejected", "429", "rejected",
             "requests rejected: apiserver_flowcontrol_rejected_requests_total", priority=0, loud=1,
             loud_style=FAILURE),
-    _number("p50", "wait p50", "row.wait_p50", "half of the requests waited at most this", width=8, unit="ms",
-            mean_of="row.waits"),
-    _number("p99", "p99 ms", "row.wait_p99", "99 of 100 waited at most this", width=6, unit="ms", loud=1_000,
-            mean_of="row.waits"),
+    _number("p50", "wait p50", "wait_p50", "half of the requests waited at most this", width=8, unit="ms",
+            mean_of="waits"),
+    _number("p99", "p99 ms", "wait_p99", "99 of 100 waited at most this", width=6, unit="ms", loud=1_000,
+            mean_of="waits"),
 )  # fmt: skip
 
 SCHEMAS: tuple[Column[rows.SchemaLine], ...] = (

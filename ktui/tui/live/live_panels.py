@@ -13,7 +13,7 @@ from ktui.contract.events.live import LevelConfig
 from ktui.core.format import duration, frequency, integer, long_bytes, long_milliseconds, many, times
 from ktui.core.live.findings import Finding, findings, verdict
 from ktui.core.live.live_state import LiveState, all_routes
-from ktui.core.live.processes import AdmissionRow, ProcessGrowth
+from ktui.core.live.processes import AdmissionRow, LevelRow, ProcessGrowth
 from ktui.core.live.resource_routes import ChecksRow, ResourceRoutes, checks_text, saving_text
 from ktui.tui.keys.hints import key_of
 from ktui.tui.live import live_rows as rows
@@ -60,16 +60,16 @@ def verdict_content(live: LiveState, lines: Sequence[Content], width: int, heigh
     return first_lines([lines[0], scope, *lines[1:]], width, height)
 
 
-def flow_content(levels: Sequence[rows.LevelLine], _width: int, _height: int) -> Content:
+def flow_content(levels: Sequence[LevelRow], _width: int, _height: int) -> Content:
     """Return a sentence on waiting and rejected requests."""
     waiting = [row for row in levels if row.queued]
-    rejected = sum(row.row.rejected or 0 for row in levels)
+    rejected = sum(row.rejected or 0 for row in levels)
     if waiting:
         names = ", ".join(f"{many(int(row.queued or 0), 'request')} in {row.level}" for row in waiting)
         first = (f"waiting for seats: {names}", "bold $warning")
     else:
         first = ("no request waits for its seats", f"bold {STRONG}")
-    span = duration(max((row.row.seconds for row in levels), default=0.0))
+    span = duration(max((row.seconds for row in levels), default=0.0))
     rest = f"; {many(int(rejected), 'request')} rejected in the last {span}" if rejected else ""
     return line(first, (rest, "bold $error"))
 
@@ -244,15 +244,14 @@ def _configured(config: LevelConfig) -> str:
     return ", ".join(filter(None, words))
 
 
-def level_detail(live: LiveState, row: rows.LevelLine, _width: int) -> list[Content]:
+def level_detail(live: LiveState, row: LevelRow, _width: int) -> list[Content]:
     """Return a level's seats and configuration, and the requests in it."""
-    level = row.row
-    reasons = ", ".join(f"{name.replace('_', ' ')} {integer(round(n))}" for name, n in level.reasons.items())
+    reasons = ", ".join(f"{name.replace('_', ' ')} {integer(round(n))}" for name, n in row.reasons.items())
     rendered = _pairs(
-        level,
-        ("seats", "{nominal} nominal, {current} after borrowing, {held} held"),
+        row,
+        ("seats", "{nominal} nominal, {current} after borrowing, {executing_seats} held"),
         ("rejected", "{rejected} in {seconds!d}" + (": {why}" if reasons else "")),
-        held=row.held, why=reasons,
+        why=reasons,
     )  # fmt: skip
     configured = live.flow.levels if live.flow is not None else ()
     rendered += [_pair("configured", _configured(item)) for item in configured if item.name == row.level][:1]

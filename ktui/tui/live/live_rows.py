@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from ktui.contract.events.live import CacheProbe, QueueSample, RunningRequest, SchemaConfig
 from ktui.core.live.live_state import LiveState, all_routes
@@ -39,25 +40,6 @@ class RunningLine(msgspec.Struct, frozen=True):
     request: RunningRequest
     age: float
     place: int
-
-
-class LevelLine(msgspec.Struct, frozen=True):
-    """A level with its requests in the newest dumps, or without dumps in the last scrape."""
-
-    row: LevelRow
-    held: float | None
-    executing: float | None
-    queued: float | None
-
-    @property
-    def level(self) -> str:
-        return self.row.level
-
-    @property
-    def dispatched(self) -> float | None:
-        """Requests per second over the time seen, at least 1 s: the first requests come in a burst."""
-        row = self.row
-        return row.dispatched / max(1.0, row.seconds) if row.dispatched is not None and row.seconds else None
 
 
 class SchemaLine(msgspec.Struct, frozen=True):
@@ -156,23 +138,25 @@ def running(live: LiveState) -> list[RunningLine]:
     return sorted(found, key=lambda line: (not line.request.queued, -line.age))
 
 
-def levels(live: LiveState) -> list[LevelLine]:
-    """Return the priority levels, busiest first."""
+def levels(live: LiveState) -> list[LevelRow]:
+    """Return the priority levels with their requests in the newest dumps, busiest first.
+
+    Without dumps these are in the last scrape.
+    """
     dumped = any(row.dump is not None for row in live.present)
     requests = [request for _, request in live.running()]
     found = []
     for row in level_rows(live, WINDOW):
         own = [request for request in requests if request.level == row.level]
         executing = [request for request in own if not request.queued]
-        counted = _executing(live, row.level)
-        found.append(
-            LevelLine(row, sum(item.seats for item in executing), len(executing), len(own) - len(executing))
-            if counted is None
-            else LevelLine(row, row.executing_seats, counted, len(own) - len(executing))
-            if dumped
-            else LevelLine(row, row.executing_seats, row.executing, row.queued)
-        )
-    return sorted(found, key=lambda line: (-(line.queued or 0), -(line.held or 0), line.level))
+        queued = len(own) - len(executing)
+        if (early := _executing(live, row.level)) is None:
+            held = sum(item.seats for item in executing)
+            row = replace(row, executing_seats=held, executing=len(executing), queued=queued)
+        elif dumped:
+            row = replace(row, executing=early, queued=queued)
+        found.append(row)
+    return sorted(found, key=lambda row: (-(row.queued or 0), -(row.executing_seats or 0), row.level))
 
 
 def _executing(live: LiveState, level: str) -> int | None:

@@ -72,12 +72,7 @@ def fan_out_content(
     if event is None:
         what = f"of {resource} " if resource else ""
         return lines(wrapped(f"no event {what}yet: the next one shows its fan-out here", width, "$ink-muted"))
-    makers = makers_of(event)
-    column = _bar_width(width) + _NUMBER + 1
-    titles = pad("copies", column), pad("encodings", column)
-    head = line(pad("", _VERSION), (titles[0], "$ink-muted"), "  ", (titles[1], "$ink-muted"))
-    rows = [_event(event, width), _audience(event, width), head]
-    rows += [_maker(maker, makers, width) for maker in makers]
+    rows = [_event(event, width), _audience(event, width), *_comparison(makers_of(event), width)]
     if height > len(rows) + len(_FOOT):
         rows.insert(2, line(""))
         rows.append(line(""))
@@ -141,26 +136,24 @@ def _audience(event: FanOut, width: int) -> Content:
     return longest_that_fits([line(*steps, aside), line(*steps)], width)
 
 
-def _bar_width(width: int) -> int:
-    return max(4, min(_WIDEST_BAR, (width - _VERSION - 2 * _NUMBER - _NOTE) // 2))
-
-
-def _maker(maker: Maker, makers: list[Maker], width: int) -> Content:
+def _comparison(makers: list[Maker], width: int) -> list[Content]:
+    """Return a heading, and a line for each of `makers` with bars of what it copied and encoded."""
+    room = max(4, min(_WIDEST_BAR, (width - _VERSION - 2 * _NUMBER - _NOTE) // 2))
     most = max(*(item.copies or 0 for item in makers), *(item.encodings for item in makers))
-    style, ink = ("bold $route-cache", "$route-cache") if maker.ours else ("$foreground", "$primary")
-    return line(
-        (pad(maker.name, _VERSION), style),
-        *_measure(maker.copies, most, width, style, "$warning"),
-        ("  ", ""),
-        *_measure(maker.encodings, most, width, style, ink),
-        (f"  {maker.note}", "$ink-muted"),
-    )
 
+    def measure(count: int | None, style: str, ink: str) -> _Runs:
+        text = "none" if count is None else within(count, _NUMBER)
+        filled = pad(bar(share_of(count or 0, most), room), room)
+        return [(pad(text, _NUMBER), style), (" ", ""), (filled, ink)]
 
-def _measure(count: int | None, most: int, width: int, style: str, ink: str) -> _Runs:
-    text = "none" if count is None else within(count, _NUMBER)
-    room = _bar_width(width)
-    return [(pad(text, _NUMBER), style), (" ", ""), (pad(bar(share_of(count or 0, most), room), room), ink)]
+    titles = pad("copies", room + _NUMBER + 1), pad("encodings", room + _NUMBER + 1)
+    rows = [line(pad("", _VERSION), (titles[0], "$ink-muted"), "  ", (titles[1], "$ink-muted"))]
+    for maker in makers:
+        style, ink = ("bold $route-cache", "$route-cache") if maker.ours else ("$foreground", "$primary")
+        copied, encoded = measure(maker.copies, style, "$warning"), measure(maker.encodings, style, ink)
+        name, note = (pad(maker.name, _VERSION), style), (f"  {maker.note}", "$ink-muted")
+        rows.append(line(name, *copied, "  ", *encoded, note))
+    return rows
 
 
 def deleted_content(event: FanOut | None, width: int, height: int) -> Content:

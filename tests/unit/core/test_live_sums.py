@@ -123,4 +123,4 @@ def test_a_level_that_does_not_change_is_counted_over_the_seconds_seen(
     first = ReplicaScrape(at=100.0, replica="A")
     fold_all(live, [counted(100.0, 0), first, counted(100.3, 62)])
     fold_all(live, [ReplicaScrape(at=100.0 + after, replica="A") for after in seconds])
-    assert levels(live)[0].dispatched == pytest.approx(rate)
+    assert levels(live)[0].per_second == pytest.approx(rate)
