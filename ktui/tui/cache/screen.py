@@ -151,19 +151,16 @@ class CacheScreen(ServerScreen, mode="cache"):
         if self.inside:
             self.view.refresh_if_moved(state)
         else:
-            self._paint_detail(state)
+            self._paint_detail()
 
-    def _paint_detail(self, state: State) -> None:
+    @on(VTable.Highlighted, "#caches-box VTable")
+    def _paint_detail(self) -> None:
         row = self.table.row
-        self._detail.show(row, state)
+        self._detail.show(row, self.ktui.state)
         cancellable = row is not None and is_loading(row.cache)
         if cancellable != self._cancellable:
             self._cancellable = cancellable
             self.refresh_bindings()
-
-    @on(VTable.Highlighted, "#caches-box VTable")
-    def _highlighted(self) -> None:
-        self._paint_detail(self.ktui.state)
 
     # Opening and leaving a cache.
 

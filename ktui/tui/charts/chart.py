@@ -14,7 +14,7 @@ from textual.content import Content
 from ktui.core.format import long_bytes, milliseconds, short_bytes, short_count
 from ktui.core.rows import CACHE, ERROR, ETCD, SNAPSHOT, Badge
 from ktui.core.state import State
-from ktui.core.traffic import History, Second, TrafficWindow
+from ktui.core.traffic import History, TrafficWindow
 from ktui.tui.charts.plot import Runs, Series, columns_in, marked, marks, mirrored, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits
@@ -182,8 +182,8 @@ _LEAST_DECADES = 2
 def _draw_latency(span: TrafficWindow, width: int, height: int, symbols: Symbols) -> Drawn:
     """Return the median and maximum of each column on a logarithmic axis: both 1 ms and 1 s can be read."""
     decades = max(_LEAST_DECADES, math.ceil(decades_above_foot(span.whole.most_ms)))
-    middle = span.values(lambda part: decades_above_foot(_p50(part)))
-    most = span.values(lambda part: decades_above_foot(part.most_ms) - decades_above_foot(_p50(part)))
+    middle = span.values(lambda part: decades_above_foot(part.quantile(0.5)))
+    most = span.values(lambda part: decades_above_foot(part.most_ms) - decades_above_foot(part.quantile(0.5)))
     series = [Series("#", "$chart-typical", middle), Series("|", "$chart-most", most)]
     labels = edge_labels(_label(FOOT * 10**decades), _label(FOOT), height)
     return labels, stacked(series, decades, width, height, symbols)
@@ -195,14 +195,10 @@ def _latency_legend(span: TrafficWindow, width: int) -> Content:
         return Content("")
     return line(
         ("p50 ", "$chart-typical"),
-        (milliseconds(_p50(whole)), "$foreground"),
+        (milliseconds(whole.quantile(0.5)), "$foreground"),
         (" max ", "$chart-most"),
         (milliseconds(whole.most_ms), "$ink-strong"),
     )
-
-
-def _p50(second: Second) -> float:
-    return second.quantile(0.5)
 
 
 def decades_above_foot(ms: float) -> float:

@@ -134,6 +134,7 @@ class StoredPane(VerticalArea):
             self.table.set_rows(list(rows))
         self._show_detail()
 
+    @on(VTable.Highlighted)
     def _show_detail(self) -> None:
         reads, shown = self.reads, self._shown
         row, state = self.table.row, self.dashboard.state
@@ -192,10 +193,6 @@ class StoredPane(VerticalArea):
         return cast(Dashboard, self.app)
 
     # What is under the cursor.
-
-    @on(VTable.Highlighted)
-    def _highlighted(self) -> None:
-        self._show_detail()
 
     @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:
