@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -118,44 +119,33 @@ class Wish:
         observed = total_observed(groups, predictions)
         traced = total_traced(groups, predictions)
         elsewhere = [group for group in groups if predictions.of(group).elsewhere]
-        return Report(
-            kube_version=chosen.version,
-            feature_gates=chosen.changed_gates,
-            etcd_progress=self.progress,
-            summary=_summary(move, rows, tally, observed, traced, elsewhere),
-            move=move,
-            ranked_by=ranked_by,
-            sizes_from=self.sizes_from,
-            notes=(
-                *([source.note] if source.note else []),
-                *notes(tally, unique, ranked_by, self.sizes_from, rows[0].unknown),
-                *([_elsewhere_note(elsewhere)] if elsewhere else []),
-            ),
-            files=tuple(
-                FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
-                for file in tally.files
-            ),
-            lines=_lines(tally, unique),
-            malformed=tuple(tally.bad_lines),
-            span=span,
-            requests=Requests(**{verb: _count(unique, verb) for verb in _VERBS}, unrouted=unique.unrouted),
-            versions=tuple(rows),
-            earlier=tuple(earlier),
-            groups_total=len(groups),
-            groups=tuple(
-                group_report(rank, group, predictions, span) for rank, group in enumerate(groups[:top], 1)
-            ),
-            others=UngroupedRequests(
-                groups_folded=len(tally.folded.groups),
-                slow=tally.slow_folded,
-                **{verb: unique.folded[verb] for verb in _VERBS},
-            ),
-            etcd=tuple(slow_report(slow, groups, predictions) for slow in ranked_slow(tally.slow)[:top]),
-            carriers=dict(tally.carriers),
-            observed=observed,
-            traced=traced,
-            version_from=source.origin,
+        sentences = (
+            source.note,
+            *notes(tally, unique, ranked_by, self.sizes_from, rows[0].unknown),
+            _elsewhere_note(elsewhere) if elsewhere else "",
         )
+        files = [
+            FileReport(file.name, file.lines, file.problem or file.why_nothing, file.read)
+            for file in tally.files
+        ]
+        top_groups = (
+            group_report(rank, group, predictions, span) for rank, group in enumerate(groups[:top], 1)
+        )
+        folded = {verb: unique.folded[verb] for verb in _VERBS}
+        counts = Counter(folded)
+        for group in unique.groups:
+            counts[group.key.shape.verb] += group.count
+        requests = Requests(**{verb: counts[verb] for verb in _VERBS}, unrouted=unique.unrouted)
+        return Report(
+            kube_version=chosen.version, feature_gates=chosen.changed_gates, etcd_progress=self.progress,
+            summary=_summary(move, rows, tally, observed, traced, elsewhere), move=move, ranked_by=ranked_by,
+            sizes_from=self.sizes_from, notes=tuple(filter(None, sentences)), files=tuple(files),
+            lines=_lines(tally, unique), malformed=tuple(tally.bad_lines), span=span, requests=requests,
+            versions=tuple(rows), earlier=tuple(earlier), groups_total=len(groups), groups=tuple(top_groups),
+            others=UngroupedRequests(len(tally.folded.groups), **folded, slow=tally.slow_folded),
+            etcd=tuple(slow_report(slow, groups, predictions) for slow in ranked_slow(tally.slow)[:top]),
+            carriers=dict(tally.carriers), observed=observed, traced=traced, version_from=source.origin,
+        )  # fmt: skip
 
 
 _VERBS = ("list", "get", "watch")
@@ -219,20 +209,12 @@ def _no_lists(chosen: VersionShare, tally: Tally) -> str:
 
 
 def _lines(tally: Tally, unique: DeduplicatedTally) -> Lines:
-    formats = tally.formats
-    read = {name: formats[name] for name in ("audit", "httplog", "etcd", "traces")}
+    read = {name: tally.formats[name] for name in ("audit", "httplog", "etcd", "traces")}
+    skipped = tally.lines - sum(read.values()) - tally.malformed
     return Lines(
-        total=tally.lines,
-        skipped=tally.lines - sum(read.values()) - tally.malformed,
-        malformed=tally.malformed,
-        doubles=unique.doubles,
-        duplicates=unique.duplicates,
-        **read,
-    )
-
-
-def _count(unique: DeduplicatedTally, verb: str) -> int:
-    return unique.folded[verb] + sum(each.count for each in unique.groups if each.key.shape.verb == verb)
+        total=tally.lines, skipped=skipped, malformed=tally.malformed, doubles=unique.doubles,
+        duplicates=unique.duplicates, **read,
+    )  # fmt: skip
 
 
 def _span(tally: Tally) -> TimeSpan | None:

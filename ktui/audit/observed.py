@@ -56,11 +56,8 @@ class SlowRequests(msgspec.Struct, array_like=True, gc=False):
         """Add one request; `times` -1 removes it. `source` as from `source_of`."""
         self.count += times
         self.total += times * spent.total
-        self.queue += times * spent.queue
-        self.etcd += times * max(0, spent.etcd)
-        self.encode += times * spent.encode
-        self.write += times * spent.write
-        self.other += times * spent.other
+        for part in PARTS:  # etcd is -1 if it was not measured
+            setattr(self, part, getattr(self, part) + times * max(0, getattr(spent, part)))
         if source:
             self.sources[source] += times
 

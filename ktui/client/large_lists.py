@@ -124,21 +124,17 @@ class ListEstimate:
         cost, returned = self.cost, self.returned
         return {
             "collection": {
-                "path": self.collection,
-                "objects": self.size.count,
-                "bytes": self.size.bytes,
+                "path": self.collection, "objects": self.size.count, "bytes": self.size.bytes,
                 "bytes_each": round(self.size.average),
             },
             "estimated": {
-                "objects_read": self.objects_read,
-                "etcd_bytes": None if cost is None else round(cost.etcd),
-                "cache_bytes": None if cost is None else round(cost.cached),
-                "returned": returned,
+                "objects_read": self.objects_read, "etcd_bytes": None if cost is None else round(cost.etcd),
+                "cache_bytes": None if cost is None else round(cost.cached), "returned": returned,
                 "returned_bytes": None if returned is None else round(returned * self.size.average),
                 "seats": self.seats,
             },
             "predicted": {**self.explanation.document(), "cache_assumed_ready": self.assumed},
-        }
+        }  # fmt: skip
 
 
 async def estimate_list(target: Target, path: str) -> ListEstimate:

@@ -108,10 +108,14 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
     patch: ProfilePatch | None = None
 
     @property
+    def kinds(self) -> list[str]:
+        """The kinds that are set: one, once the profile is checked."""
+        return [kind for kind in KINDS if getattr(self, kind) is not None]
+
+    @property
     def label(self) -> str:
-        kind = next((name for name in KINDS if getattr(self, name) is not None), "")
-        target = getattr(self, kind)
-        return f"{KINDS[kind]} {target.resource}"
+        (kind,) = self.kinds
+        return f"{KINDS[kind]} {getattr(self, kind).resource}"
 
     async def send(self, client: LoadClient, rng: random.Random, accept: str, retries: int) -> None:
         """Send it; a 429 is retried after Retry-After."""
@@ -198,7 +202,7 @@ def _check(document: dict[str, Any], profile: LoadProfile) -> None:
         for request, given in zip(spec.requests, raw["requests"], strict=True):
             if unsupported := [kind for kind in REFUSED if kind in given]:
                 raise WorkloadError(f"specs[{number}]: {unsupported[0]} is not supported: {_KINDS_TEXT} are")
-            if sum(getattr(request, kind) is not None for kind in KINDS) != 1 or request.shares < 0:
+            if len(request.kinds) != 1 or request.shares < 0:
                 raise WorkloadError(f"specs[{number}]: a request has shares and one of {_KINDS_TEXT}")
             if request.stale_list is not None and request.stale_list.limit:
                 raise WorkloadError(f"specs[{number}]: staleList with limit: the cache ignores the limit")
@@ -211,8 +215,7 @@ def _workload(name: str, profile: LoadProfile, count: object) -> Workload:
     about = profile.description or f"a load profile of {len(profile.specs)} phases"
     if isinstance(count, int) and count > 1:
         about += f" (one of the group's {count} runners)"
-    kinds = {kind for spec in profile.specs for request in spec.requests for kind in KINDS
-             if getattr(request, kind) is not None}  # fmt: skip
+    kinds = {kind for spec in profile.specs for request in spec.requests for kind in request.kinds}
     sentence = f"{about}. {QUORUM}" if "quorum_list" in kinds else about
 
     async def run(context: LoadContext) -> None:
