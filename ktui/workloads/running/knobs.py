@@ -99,12 +99,10 @@ class Knobs:
 
     def find(self, name: str) -> Knob:
         """Return the knob of that name; WorkloadError lists the names."""
-        for knob in self.knobs:
-            if name == knob.name:
-                return knob
-        for knob in self.knobs:
-            if name and name == knob.former:
-                return knob
+        named = {knob.former: knob for knob in self.knobs if knob.former}
+        named |= {knob.name: knob for knob in self.knobs}
+        if name in named:
+            return named[name]
         names = [knob.name for knob in self.knobs]
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
