@@ -96,19 +96,14 @@ class _Reader:
         for sample in self._samples:
             family, suffix = _BY_SAMPLE[sample.name]
             readers[family.kind](family, suffix, sample)
-        names = {*self._resources, *self._gauges}
-        return ScrapePage(
-            {name: self._resource(name) for name in sorted(names)},
-            {name: self._level(name) for name in sorted({*self._levels, *self._level_gauges})},
-            self._process,
-            self._gates,
-            self._version,
-            admission={
-                kind: {name: _call_time(*numbers) for name, numbers in calls.items()}
-                for kind, calls in self._admission.items()
-                if kind in self._reported.process
-            },
-        )
+        resources = {name: self._resource(name) for name in sorted({*self._resources, *self._gauges})}
+        levels = {name: self._level(name) for name in sorted({*self._levels, *self._level_gauges})}
+        admission = {
+            kind: {name: _call_time(*numbers) for name, numbers in calls.items()}
+            for kind, calls in self._admission.items()
+            if kind in self._reported.process
+        }
+        return ScrapePage(resources, levels, self._process, self._gates, self._version, admission)
 
     def _resource(self, name: str) -> ResourceScrape:
         numbers = self._resources.get(name, {})
@@ -117,12 +112,9 @@ class _Reader:
             counted.pop("fast_waits", None)  # buckets were removed on the way
         gauges = {"watches": 0.0} if self._reported.watches else {}
         gauges |= self._gauges.get(name, {})
-        return ResourceScrape(
-            replica="",
-            resource=name,
-            counters=msgspec.convert(_whole(counted), ResourceCounters),
-            gauges=msgspec.convert(_whole(gauges), ResourceGauges),
-        )
+        counters = msgspec.convert(_whole(counted), ResourceCounters)
+        held = msgspec.convert(_whole(gauges), ResourceGauges)
+        return ResourceScrape(replica="", resource=name, counters=counters, gauges=held)
 
     def _level(self, name: str) -> LevelScrape:
         counters, figures = LevelCounters.__struct_fields__, self._reported.levels
@@ -131,12 +123,8 @@ class _Reader:
         gauges |= self._level_gauges.get(name, {})
         numbers: dict[str, Any] = _whole(counted)
         numbers["wait_buckets"] = _whole(self._buckets.get(name, {}))
-        return LevelScrape(
-            replica="",
-            level=name,
-            counters=msgspec.convert(numbers, LevelCounters),
-            gauges=msgspec.convert(_whole(gauges), LevelGauges),
-        )
+        grown, held = msgspec.convert(numbers, LevelCounters), msgspec.convert(_whole(gauges), LevelGauges)
+        return LevelScrape(replica="", level=name, counters=grown, gauges=held)
 
     # One method for each kind of family.
 

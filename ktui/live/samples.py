@@ -127,27 +127,16 @@ def _request(parts: list[str]) -> RunningRequest | None:
     if not arrived or arrived + 5 > len(parts) or not parts[arrived + 1].isdecimal():
         return None
     more = parts[arrived + 5 :]
-    user, verb, path = _details(more[:-_BEHIND]) if len(more) > _BEHIND else ("", "", "")
+    details = more[:-_BEHIND]  # user, verb and path
+    at = next((at for at in range(1, len(details)) if details[at] in _VERBS), 0)
+    verb = details[at] if at else ""
+    queued = parts[3].isdecimal()  # the place in the queue; -1 for an executing request
     return RunningRequest(
-        level=parts[0],
-        schema=parts[1],
-        user=user or ",".join(parts[4:arrived]),
-        verb=verb,
-        path=path,
-        resource=more[-2] if verb else "",
-        namespace=more[-5] if verb else "",
-        seats=int(parts[arrived + 1][:9]),
-        queued=parts[3].isdecimal(),  # the place in the queue; -1 for an executing request
+        level=parts[0], schema=parts[1], user=",".join(details[:at]) or ",".join(parts[4:arrived]), verb=verb,
+        path=",".join(details[at + 1 :]) if at else "", resource=more[-2] if verb else "",
+        namespace=more[-5] if verb else "", seats=int(parts[arrived + 1][:9]), queued=queued,
         arrived=_time(parts[arrived]),
-    )
-
-
-def _details(parts: list[str]) -> tuple[str, str, str]:
-    """Return user, verb and path."""
-    for at, part in enumerate(parts):
-        if at and part in _VERBS:
-            return ",".join(parts[:at]), part, ",".join(parts[at + 1 :])
-    return "", "", ""
+    )  # fmt: skip
 
 
 def _time(text: str) -> float:
