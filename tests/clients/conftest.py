@@ -42,7 +42,7 @@ class Cluster:
         return str(self.home / user)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     home = tmp_path_factory.mktemp("clients")
     (home / "tokens.csv").write_text(f"{JANE},jane,7,developers\n")

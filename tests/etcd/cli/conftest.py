@@ -1,4 +1,7 @@
-"""A real `ktui serve` over its embedded etcd, with a small demo cluster in it."""
+"""A real `ktui serve` over its embedded etcd, with a small demo cluster in it.
+
+It ends with the last of these tests in a row, as the etcd of `tests/etcd` does.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ SIZE = DemoSize(pods=240, nodes=8, namespaces=7)
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """State files of this session only: another server of the user's must not be found."""
+    """State files of these tests only: another server of the user's must not be found."""
     patch = pytest.MonkeyPatch()
     folder = str(tmp_path_factory.mktemp("state"))
     patch.setenv("XDG_STATE_HOME", folder)
@@ -30,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     patch.undo()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def in_loop() -> Iterator[Run]:
     """Run a coroutine in a loop of its own thread: the commands run loops of their own."""
     loop = asyncio.new_event_loop()
@@ -42,7 +45,7 @@ def in_loop() -> Iterator[Run]:
     loop.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(home: str, in_loop: Run) -> Iterator[ServerConnection]:
     child = ServerChild(["--insecure-http"])
     connection = in_loop(child.start())
