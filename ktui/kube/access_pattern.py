@@ -88,7 +88,7 @@ class AccessPattern:
 
 UNKNOWN = AccessPattern()
 
-_STREAMING = {"resourceVersion": None, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+_STREAMING = {"resourceVersion": None, "resourceVersionMatch": "NotOlderThan", "sendInitialEvents": "true"}
 Headers = tuple[tuple[str, str], ...]
 
 
