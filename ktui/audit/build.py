@@ -64,7 +64,7 @@ def notes(
                 f"traces are sampled: {integer(unique.weighted)} traces without an audit Event count as "
                 f"{integer(unique.weight)} requests each (--sampling)"
             )
-        yield from tally.trace_problems()
+        yield from tally.traces.problems()
     back = sum(span.back for span in tally.spans.values())
     far = sum(span.usual[2] for span in tally.spans.values())
     remarks = (

@@ -91,8 +91,8 @@ class LogReader(ABC):
 
     def __init__(self, now: datetime, *, writes: bool = False) -> None:
         self._writes = writes
-        self._traces = TraceReader()
-        self._read = line_reader(now, self._traces, writes=writes)
+        self.traces = TraceReader()
+        self._read = line_reader(now, self.traces, writes=writes)
         self.files: list[FileCount] = []
         self.carriers: Counter[str] = Counter()
 
@@ -118,7 +118,7 @@ class LogReader(ABC):
             try:
                 self._sort(auditlog.read_long(block.head, block.tail, writes=self._writes), file, found)
             except Malformed as why:
-                self._bad(file, file.lines, why, block.head)
+                self.bad(file, file.lines, why, block.head)
         else:
             self._read_lines(block, file, found)
         self._take_requests(found, file)
@@ -139,7 +139,7 @@ class LogReader(ABC):
     def _take_slow(self, slow: SlowRequest, file: FileCount) -> None:
         """Take a request of etcd's log."""
 
-    def _bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
+    def bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
         """Count a malformed record, which is in the file's line `number`."""
         file.malformed += 1
 
@@ -151,7 +151,7 @@ class LogReader(ABC):
             try:
                 record = read(line)
             except Malformed as why:
-                self._bad(file, number, why, line)
+                self.bad(file, number, why, line)
                 continue
             if isinstance(record, LoggedRequest):
                 found.append(record)
@@ -175,7 +175,7 @@ class LogReader(ABC):
             try:
                 record = self._read(inner)
             except Malformed as why:
-                self._bad(file, number, why, inner)
+                self.bad(file, number, why, inner)
                 continue
             if isinstance(record, Wrapped):
                 number += self._read_inside(record, inner, file, number, found)

@@ -68,7 +68,7 @@ class RequestList(LogReader):
 
     def finish(self) -> None:
         """Give all requests that are kept, in the order of time."""
-        self._take_traced(self._traces.finish(), self.files[-1], [])
+        self._take_traced(self.traces.finish(), self.files[-1], [])
         rest = map(_joined, self._kept.values())
         for listed in sorted(rest, key=lambda listed: listed.time):
             self._give(listed)

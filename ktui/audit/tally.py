@@ -131,7 +131,7 @@ class Tally(LogReader):
 
     def finish(self) -> None:
         """Count the requests of traces that are not complete: no more records will come."""
-        if left := self._traces.finish():
+        if left := self.traces.finish():
             self.add_traced(left)
 
     def add_traced(self, traced: list[TracedRequest]) -> None:
@@ -139,10 +139,6 @@ class Tally(LogReader):
         requests: list[LoggedRequest] = []
         self._take_traced(traced, self.files[-1], requests)
         self._take_requests(requests, self.files[-1])
-
-    def trace_problems(self) -> list[str]:
-        """Return what could not be read of traces, as sentences."""
-        return self._traces.problems()
 
     def _take_traced(self, traced: list[TracedRequest], file: FileCount, found: list[LoggedRequest]) -> None:
         """Append the reads among the requests of traces, each of which counts as a record."""
@@ -223,14 +219,10 @@ class Tally(LogReader):
     def _fold_slow(self, group: SlowGroup) -> None:
         self.slow_folded += group.count
 
-    def _bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
-        super()._bad(file, number, why, line)
+    def bad(self, file: FileCount, number: int, why: Malformed, line: bytes) -> None:
+        super().bad(file, number, why, line)
         text = line[:_EXAMPLE_BYTES].decode("utf-8", "backslashreplace")
         self.show_bad(BadLine(file.name, number, str(why), text))
-
-    def note_bad(self, file: FileCount, why: Malformed, line: bytes) -> None:
-        """Count the last record of a file as malformed."""
-        self._bad(file, file.lines, why, line)
 
     def show_bad(self, bad: BadLine) -> None:
         """Keep a bad line as an example, unless there are enough, or enough with this reason."""

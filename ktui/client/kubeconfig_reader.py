@@ -159,11 +159,9 @@ def _chosen(files: Sequence[Path], context: str) -> tuple[KubeConnection, Plugin
         raise ClientError(f"{where} names no current-context: choose one with --context")
     chosen = _named(contexts, context, "context", where)
     cluster_found, cluster_home = _named(clusters, chosen.cluster, "cluster", where)
-    user_found, user_home = (
-        users.get(chosen.user, (_User(), Path()))
-        if not chosen.user
-        else _named(users, chosen.user, "user", where)
-    )
+    if not chosen.user:
+        users.setdefault("", (_User(), Path()))
+    user_found, user_home = _named(users, chosen.user, "user", where)
     _refuse(chosen.user, user_found)
     connection = _connection(context, cluster_found, cluster_home, user_found, user_home)
     return connection, user_found.exec, chosen.user, user_home

@@ -91,7 +91,7 @@ def _count_line(line: bytes, tally: Tally) -> None:
         add_row(_decode(line), tally)
         file.read += 1
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        tally.note_bad(file, Malformed(f"not a row of a query of --sql: {error}"), line)
+        tally.bad(file, file.lines, Malformed(f"not a row of a query of --sql: {error}"), line)
 
 
 def add_row(row: GroupedRow, tally: Tally) -> None:
