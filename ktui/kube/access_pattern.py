@@ -143,7 +143,8 @@ def _watch_list(request: ReadRequest, plan: Plan, behaviour: Behaviour, pattern:
         "which the server never holds as one answer (client-go ≥ 0.35 does it by itself, 0.34 with "
         "KUBE_FEATURE_WatchListClient=true; do not turn it on in 0.32 and 0.33)"
     )
-    begin = {"limit": None, **_STREAMING, "watch": "true", "allowWatchBookmarks": "true"}
+    match = {"limit": None, "resourceVersion": None, "resourceVersionMatch": None}  # shown in this order
+    begin = {**match, **_STREAMING, "watch": "true", "allowWatchBookmarks": "true"}
     yield Hint("a.watch_list", why, rewritten(request, **begin))
 
 

@@ -154,7 +154,7 @@ async def running(
 
     registry = Registry(make_store, settings, bus)
     browser = EtcdBrowser(client, prefix, gentle=gentle)
-    chain = make_chain(registry, token, users, mode=mode, tokens=tokens)
+    chain = make_chain(registry, token, users or {}, mode=mode, tokens=tokens)
     await chain.start(writable=True)
     flow = ServerFlow(registry, settings, bus, seats, 0, follows=True)
     if seats:
