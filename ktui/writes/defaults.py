@@ -8,6 +8,7 @@ from typing import Any
 
 from ktui.kube.flow_rules import DEFAULT_PRECEDENCE, DEFAULT_SHARES
 from ktui.kube.json_trees import Obj
+from ktui.wire.schema import SERVED_AS, fields_by_name
 from ktui.writes.default_rows import Fill, Table, Unset, filler, members
 from ktui.writes.definitions import set_definition_defaults
 from ktui.writes.objectmeta import metadata_of
@@ -52,7 +53,8 @@ _CONTAINER: Table = (
 
 def _some_source(volume: Obj) -> None:
     """Make a volume without a source an empty directory."""
-    if all(value is None for name, value in volume.items() if name != "name"):
+    sources = fields_by_name("core.v1.VolumeSource", SERVED_AS)
+    if all(value is None for name, value in volume.items() if name in sources):
         volume["emptyDir"] = {}
 
 

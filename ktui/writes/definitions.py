@@ -67,18 +67,20 @@ def set_definition_defaults(obj: Obj) -> None:
 
 def set_new_status(obj: Obj) -> None:
     """Set the status of a new definition, in which nothing is accepted yet."""
-    stored = [v["name"] for v in versions_of(obj) if v.get("storage")]
     names = {"plural": "", "kind": ""}
-    obj["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": stored}
+    obj["status"] = {"conditions": None, "acceptedNames": names, "storedVersions": _storage(obj)}
 
 
 def add_stored_version(obj: Obj) -> None:
     """Add the present storage version to those in which etcd may hold objects."""
     status = obj["status"] = dict(obj.get("status") or {})
     stored = list(status.get("storedVersions") or [])
-    status["storedVersions"] = [
-        *stored, *(v["name"] for v in versions_of(obj) if v.get("storage") and v["name"] not in stored)
-    ]  # fmt: skip
+    status["storedVersions"] = stored + [name for name in _storage(obj) if name not in stored]
+
+
+def _storage(obj: Obj) -> list[str]:
+    """Return the name of the storage version: the first, of several that are refused."""
+    return [v["name"] for v in versions_of(obj) if v.get("storage")][:1]
 
 
 def versions_of(obj: Obj) -> list[Obj]:

@@ -197,7 +197,9 @@ _NAME_RULES = {
 # Kinds whose rules for an update validate the whole object again, as a new one,
 VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
 # and kinds that report immutable fields first.
-FIXED_FIRST = frozenset({"configmaps", "daemonsets", "secrets", "services"})
+FIXED_FIRST = frozenset(
+    {"configmaps", "daemonsets.apps", "ingressclasses.networking.k8s.io", "secrets", "services"}
+)
 
 
 def validate_metadata(

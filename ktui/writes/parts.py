@@ -65,7 +65,7 @@ def _sizes(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     was, now = qos_class(spec_of(old)), qos_class(spec_of(new))
     if was != now:
         why = "Pod QOS Class may not change as a result of resizing"
-        errors.append(invalid("spec", now, why))
+        errors.append(invalid("spec", was, why))
     for member in ("containers", "initContainers"):
         pairs = zip(spec_of(old).get(member) or [], spec_of(new).get(member) or [], strict=True)
         for index, (before, after) in enumerate(pairs):

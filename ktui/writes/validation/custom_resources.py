@@ -18,6 +18,7 @@ from ktui.kube.scale import paths_of, type_fault, value_at
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items
 from ktui.kube.structural.schema import required as required_members
 from ktui.writes.decoding.body import json_type
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.formats import has_format
 
 
@@ -73,7 +74,7 @@ def custom_errors(obj: Obj, resource: Resource, subresource: str = "") -> Iterat
         blocked = blocked or error.reason in _BLOCKING
         yield error
     yield from _own(duplicates(obj, schema), subresource)
-    if blocked and _has_rules(schema):
+    if _has_rules(schema) and (blocked or not metadata_of(obj).get("name")):
         why = (
             "some validation rules were not checked because the object was invalid; correct the existing "
             "errors to complete validation"

@@ -92,6 +92,7 @@ def _table(resource: str) -> RuleTree:
     return table_of(*_ROWS.get(resource, ()))
 
 
+_NEW_POD = table_of(*pods.NEW_POD)
 # Members whose updates have their own rules, or are not validated.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
@@ -101,7 +102,8 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     if resource.custom:
         return custom_errors(obj, resource)
     generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
-    return [*generated, *value_errors(resource.id, obj)]
+    placed = _NEW_POD.errors(obj) if resource.id == "pods" else []
+    return [*generated, *value_errors(resource.id, obj), *placed]
 
 
 # Fields with whose errors an object may stay that has them already.

@@ -27,7 +27,7 @@ SCALE = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n", "labe
 
 def errors(obj: dict[str, Any], schema: Any = SCHEMA, scale: Any = None, part: str = "") -> list[str]:
     kind = Resource("a.b", "v1", "as", "A", "a", True, custom=True, schemas={"v1": schema}, scale=scale or {})
-    return [str(error) for error in custom_errors(obj, kind, part)]
+    return [str(error) for error in custom_errors({"metadata": {"name": "a"}, **obj}, kind, part)]
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,7 @@ def test_rules_of_the_schema_are_not_checked_after_some_errors() -> None:
         "correct the existing errors to complete validation"
     ]
     assert len(errors({"spec": {"weight": 0}}, ruled)) == 1  # a bound is not one of them
+    assert len(errors({"metadata": {}}, ruled)) == 1  # a missing name is
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.writes.admission.unenforced import unenforced
-from ktui.writes.validation.objects import object_warnings, status_errors, value_errors
+from ktui.writes.validation.objects import new_errors, object_warnings, status_errors, value_errors
 
 Obj = dict[str, Any]
 CONTAINER = {"name": "main", "image": "nginx"}
@@ -143,11 +143,6 @@ SERVICE = {"name": "s", "port": {"number": 80}}
         ),
         (
             "pods",
-            {"spec": {**pod()["spec"], "schedulingGates": [{"name": "g"}], "nodeName": "n"}},
-            "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared",
-        ),
-        (
-            "pods",
             {"spec": {**pod()["spec"], "topologySpreadConstraints": [{"topologyKey": "k", "maxSkew": 1}]}},
             'whenUnsatisfiable: Unsupported value: "": supported values: "DoNotSchedule", "ScheduleAnyway"',
         ),
@@ -162,6 +157,56 @@ SERVICE = {"name": "s", "port": {"number": 80}}
 )  # fmt: skip
 def test_the_error_of_an_object(path: str, obj: Obj, found: str) -> None:
     assert any(found in error for error in errors(path, obj)), errors(path, obj)
+
+
+def test_a_gated_pod_is_created_without_a_node() -> None:
+    """Those that are there are only refused another node."""
+    gated = {"spec": {**pod()["spec"], "schedulingGates": [{"name": "g"}], "nodeName": "n"}}
+    (error,) = new_errors(gated, kind("pods"), 36)
+    found = "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"
+    assert str(error) == found and not errors("pods", gated)
+
+
+def test_a_missing_request_to_sign_is_null() -> None:
+    words = "PEM block type must be CERTIFICATE REQUEST"
+    path = "certificates.k8s.io/certificatesigningrequests"
+    assert f"spec.request: Invalid value: null: {words}" in errors(path, {"spec": {}})
+
+
+def test_definitions_of_several_faults() -> None:
+    def found(*versions: Obj, **status: Any) -> list[str]:
+        obj = {"spec": {"group": "a.b", "scope": "Cluster", "versions": [*versions]}, "status": status}
+        return [
+            text
+            for text in errors("apiextensions.k8s.io/customresourcedefinitions", obj)
+            if not text.startswith(("metadata", "spec.names"))
+        ]
+
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    version = {"name": "v1", "storage": True, "schema": schema}
+    one = (
+        '{"Name":"v1","Served":false,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,'
+        '"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}'
+    )
+    both = f"spec.versions: Invalid value: [{one},{one}]"
+    assert found(version, version, storedVersions=["v1"]) == [
+        f"{both}: must contain unique version names",
+        f"{both}: must have exactly one version marked as storage version",
+        'status.storedVersions: Invalid value: ["v1"]: must have the storage version v1',
+    ]
+    assert found({"name": "v1", "storage": True}) == [
+        "spec.versions[0].schema.openAPIV3Schema: Required value"
+    ]
+    bad = found({**version, "name": "V"})
+    assert [text.partition(": ")[0] for text in bad] == ["spec.versions[0].name", "spec.version"]
+    root = "spec.validation.openAPIV3Schema"
+    inner = {"properties": {"a": {"properties": {"b": {"type": "string"}}, "default": {"b": 5}}}}
+    assert found({**version, "schema": {"openAPIV3Schema": inner}}) == [
+        f"{root}.properties[a].type: Required value: must not be empty for specified object fields",
+        f'{root}.properties[a].default.b: Invalid value: "integer": b in body must be of type string: '
+        '"integer"',
+        f"{root}.type: Required value: must not be empty at the root",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, not_supported, required
@@ -58,6 +59,7 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
         )
         yield invalid("spec.preserveUnknownFields", True, f"{why} instead")
+    yield from _stored_errors(obj)
 
 
 def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
@@ -81,26 +83,57 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
     return errors
 
 
+def _stored_errors(obj: Obj) -> Iterator[FieldError]:
+    """Yield the errors of storage versions in which nothing is said to be stored, among them a second one."""
+    stored = list(at(obj, "status.storedVersions") or [])
+    left = set(stored)
+    for version in versions_of(obj) if stored else ():
+        name = version.get("name")
+        if version.get("storage") and name not in left:
+            yield invalid("status.storedVersions", stored, f"must have the storage version {name}")
+        left.discard(name)
+
+
 def _version_errors(obj: Obj) -> Iterator[FieldError]:
     versions = versions_of(obj)
     names = [str(v.get("name") or "") for v in versions]
-    if len(set(names)) != len(names):
-        yield invalid("spec.versions", versions, "must contain unique version names")
+    bad = {name for name in names if not _LABEL.fullmatch(name) or len(name) > 63}
     for index, name in enumerate(names):
-        if not _LABEL.fullmatch(name) or len(name) > 63:
+        if name in bad:
             yield invalid(f"spec.versions[{index}].name", name, LABEL_FAULT)
+    if len(set(names)) != len(names):
+        yield invalid("spec.versions", _shown(versions), "must contain unique version names")
     if sum(bool(v.get("storage")) for v in versions) != 1:
-        yield invalid("spec.versions", versions or None, ONE_STORAGE)
+        yield invalid("spec.versions", _shown(versions) or None, ONE_STORAGE)
+    if names[:1] and names[0] in bad:  # the internal type has the first one's name once more
+        yield invalid("spec.version", names[0], LABEL_FAULT)
     for version, path in _schemas(versions):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if not isinstance(schema, dict):
-            yield required(path, "schemas are required")
+            yield required(path)
             continue
+        yield from _schema_errors(schema, (None, path))
         if not schema.get("type"):
             yield required(f"{path}.type", "must not be empty at the root")
         elif schema["type"] != "object":
             yield invalid(f"{path}.type", schema["type"], "must be object at the root")
-        yield from _schema_errors(schema, (None, path))
+
+
+# Members of a version, and those that are elsewhere in the internal type if all versions agree in them.
+_MEMBERS = {
+    "name": "",
+    **dict.fromkeys(("served", "storage", "deprecated"), False),
+    "deprecationWarning": None,
+}
+_MOVED = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+
+
+def _shown(versions: list[Obj]) -> list[Obj]:
+    """Return versions as upstream's errors show the internal type, but those that differ as they are."""
+    if any(v.get(name) != versions[0].get(name) for v in versions for name in _MOVED):
+        return versions
+    whole = ({**_MEMBERS, **version, **dict.fromkeys(_MOVED)} for version in versions)
+    return [{name[0].upper() + name[1:]: one[name] for name in (*_MEMBERS, *_MOVED)} for one in whole]
 
 
 def _schemas(versions: list[Obj]) -> list[tuple[Obj, str]]:
@@ -127,7 +160,8 @@ def _schema_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     yield from _pattern_errors(schema, path)
     if (default := schema.get("default")) is not None:
         for fault in validate(default, schema):
-            yield invalid(joined((path, ".default")), default, fault.message)
+            inner = f".{fault.field}" if fault.field[:1] not in ("", "[") else fault.field
+            yield replace(fault, field=joined(((path, ".default"), inner)))
 
 
 def _part_errors(part: Any, path: Path, what: str) -> Iterator[FieldError]:

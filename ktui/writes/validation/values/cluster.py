@@ -238,9 +238,9 @@ USAGES = (
 
 
 def _certificate(obj: Obj) -> Iterator[FieldError]:
-    encoded = str((obj.get("spec") or {}).get("request") or "")
+    encoded = (obj.get("spec") or {}).get("request")
     try:
-        pem = base64.b64decode(encoded)
+        pem = base64.b64decode(encoded or "")
         if PEM_REQUEST in pem:
             load_pem_x509_csr(pem)
         else:
