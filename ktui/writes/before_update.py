@@ -12,7 +12,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
-from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy
+from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy, set_data_sources
 from ktui.writes.decoding.body import check_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
@@ -43,8 +43,8 @@ SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 class UpdateContext:
     """An update. `whole` False: a patch, whose result may lack fields that the client did not send.
 
-    `key` is the object's key in etcd; `touched` are the containers that a patch changes (`patches.touched`);
-    `apply` is set for a server-side apply. `minor` is that of the Kubernetes version.
+    `key` is the object's key in etcd; `touched` are the containers that a patch changes, `strategic` is a
+    strategic merge patch; `apply` is set for a server-side apply. `minor` is that of the Kubernetes version.
     """
 
     resource: Resource
@@ -55,6 +55,7 @@ class UpdateContext:
     whole: bool
     key: str = ""
     touched: Obj = field(default_factory=dict)
+    strategic: Obj | None = None
     apply: Apply | None = None
     minor: int = NEWEST_MINOR
 
@@ -158,6 +159,8 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         return [], []
     if resource.id == "services" and isinstance(new.get("spec"), dict):
         services.settled(old.get("spec") or {}, new["spec"])
+    elif resource.id == "persistentvolumeclaims":
+        set_data_sources(new.setdefault("spec", {}))
     elif resource.id == "pods":
         spec = new.setdefault("spec", {})
         pods.settled(old.get("spec") or {}, spec)

@@ -25,6 +25,7 @@ from ktui.writes.options import write_options
 from ktui.writes.own_objects import update_or_create
 from ktui.writes.patches.patch_documents import (
     JSON_PATCH,
+    STRATEGIC,
     of_json_patch,
     of_merge_patch,
     patch_document,
@@ -119,7 +120,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         raise
     faults = () if kind == JSON_PATCH else body.duplicates
     touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
-    context = context_of(server, call, resource, options, touched=touched)
+    strategic = document if kind == STRATEGIC else None
+    context = context_of(server, call, resource, options, touched=touched, strategic=strategic)
 
     def change(old: Obj) -> Obj:
         new = patched(kind, old, document, resource.api_version, resource.kind)

@@ -8,6 +8,7 @@ from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
+from ktui.kube.golang.formatting import go_value
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
@@ -25,7 +26,9 @@ from ktui.writes.managedfields.apply import Apply
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
+from ktui.writes.patches.conversion import conversion_fault
 from ktui.writes.patches.patch_documents import patched_text
+from ktui.writes.patches.strategic import consumed
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
 from ktui.writes.validation.objects import has_changed, object_warnings
@@ -76,13 +79,15 @@ def context_of(
     *,
     whole: bool = False,
     touched: Obj | None = None,
+    strategic: Obj | None = None,
     apply: Apply | None = None,
 ) -> UpdateContext:
     info, minor = call.info, call.behaviour.minor
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
     where = info.namespace, info.name, info.subresource
     key = server.cacher(resource).store.prefix + path
-    return UpdateContext(resource, *where, options.field_manager, whole, key, touched or {}, apply, minor)
+    patch = touched or {}, strategic
+    return UpdateContext(resource, *where, options.field_manager, whole, key, *patch, apply, minor)
 
 
 async def apply_change(
@@ -177,7 +182,8 @@ def _by_the_rules(
         try:
             new, unknown = shaped(server, patched, resource, old)
         except Unfit as unfit:
-            raise _refused(context, patched, unfit.reason) from None
+            fault = conversion_fault(patched, resource) if context.strategic is not None else ""
+            raise _refused(context, patched, fault or unfit.reason) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         found = [*faults, *unknown]
         if found and validation == STRICT:
@@ -216,5 +222,7 @@ def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
 def _refused(context: UpdateContext, patched: Obj, reason: str) -> StatusError:
     if context.whole:
         return refused(context.resource, reason)
+    if context.strategic is not None:
+        return refused_patch(go_value(consumed(context.strategic)), reason)
     touched = None if context.resource.custom else context.touched
     return refused_patch(patched_text(patched, touched), reason)

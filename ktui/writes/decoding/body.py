@@ -140,12 +140,17 @@ def _object(body: SentBody) -> Obj:
         return {}
     if not isinstance(document, dict):
         raise _no_kind(document, f"value of type {KIND_STRUCT}")
-    for name in ("apiVersion", "kind"):
-        if not isinstance(document.get(name) or "", str):
-            raise _no_kind(document[name], f"struct field .{name} of type string")
+    check_named(document)
     if str(document.get("apiVersion") or "").count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {document['apiVersion']}")
     return document
+
+
+def check_named(obj: Obj) -> None:
+    """Raise ValueError for an apiVersion or a kind that is no text."""
+    for name in ("apiVersion", "kind"):
+        if not isinstance(value := obj.get(name), str | None):
+            raise _no_kind(value, f"struct field .{name} of type string")
 
 
 def _no_kind(value: Any, where: str) -> ValueError:

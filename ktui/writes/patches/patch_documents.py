@@ -25,10 +25,9 @@ Touched = Obj
 
 
 def of_merge_patch(patch: Any) -> Touched:
-    """Return the containers that a merge patch changes."""
-    if not isinstance(patch, dict):
-        return {}
-    return {name: of_merge_patch(value) for name, value in patch.items() if isinstance(value, dict)}
+    """Return the containers that a merge patch changes, among them those in the lists that it sets."""
+    members = patch.items() if isinstance(patch, dict) else ((str(at), item) for at, item in enumerate(patch))
+    return {name: of_merge_patch(value) for name, value in members if isinstance(value, dict | list)}
 
 
 def of_json_patch(operations: list[Any]) -> Touched:

@@ -118,6 +118,17 @@ def _merge_map(target: Obj, patch: Obj, at: PatchedField) -> Obj:
     return merged
 
 
+def consumed(patch: Any) -> Any:
+    """Return a patch as upstream's errors show it: without the directives that merging takes out of maps."""
+    if not isinstance(patch, dict):
+        return patch
+    if patch.get(DIRECTIVE) == "replace":
+        return {name: value for name, value in patch.items() if name != DIRECTIVE}
+    orders = [name for name in patch if name.startswith(ORDER)]
+    gone = {RETAIN, *orders, *(name.partition("/")[2] for name in orders)}
+    return {name: consumed(value) for name, value in patch.items() if name not in gone}
+
+
 def _unknown(patch: Obj) -> BadItem:
     return BadItem(f"unknown patch type: {go_value(patch[DIRECTIVE])} in map: {go_value(patch)}")
 

@@ -35,10 +35,12 @@ _GO_NAMES = {
     "RBDPersistentVolumeSource.image": "RBDImage", "RBDPersistentVolumeSource.monitors": "CephMonitors",
     "RBDPersistentVolumeSource.pool": "RBDPool", "RBDPersistentVolumeSource.user": "RadosUser",
 }  # fmt: skip
-# Members of a pod's spec that are in its security context, and one that the internal type does not have.
+# Members of a pod's spec that are in its security context, and those that the internal types of 1.36 lack.
 _OF_CONTEXT = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
-_LEFT_OUT = {"core.v1.PodSpec": (*_OF_CONTEXT, "serviceAccount")}
-_SINCE_1_37 = ("bindMountOptions", "defaultUser", "evictionResponders")  # the texts are those of 1.36
+_LEFT_OUT = {
+    *_OF_CONTEXT, "serviceAccount", "bindMountOptions", "defaultUser", "evictionResponders",
+    "EmptyDirVolumeSource.mode", "HTTPGetAction.protocol", "ServiceAccountTokenProjection.user",
+}  # fmt: skip
 # Members that come later or earlier than in the API's type: each with the member that it follows.
 _MOVED = {
     "core.v1.PodSpec": {
@@ -57,11 +59,11 @@ def _members(message: str) -> tuple[tuple[str, SchemaField], ...]:
     by_number = {field.number: field for field in fields(message, SERVED_AS)}
     order = member_order(message) or sorted(by_number)
     known = {by_number[n].name: by_number[n] for n in order if n in by_number and not by_number[n].has("x")}
-    names = [name for name in known if name not in (*_LEFT_OUT.get(message, ()), *_SINCE_1_37)]
+    kind = message.rpartition(".")[2]
+    names = [name for name in known if not _LEFT_OUT & {name, f"{kind}.{name}"}]
     for name, before in _MOVED.get(message, {}).items():
         names.remove(name)
         names.insert(names.index(before) + 1, name)
-    kind = message.rpartition(".")[2]
     capital = {name: name[:1].upper() + name[1:] for name in names}
     go = {name: _GO_NAMES.get(f"{kind}.{name}") or _GO_NAMES.get(name) or capital[name] for name in names}
     return tuple((go[name], known[name]) for name in names)

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.golang.formatting import go_value
+from ktui.kube.resources import BUILTIN
 from ktui.wire.schema import META
+from ktui.writes.patches.conversion import conversion_fault
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, strategic_merge
 from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(
@@ -363,3 +366,43 @@ def test_items_with_odd_keys_are_found() -> None:
     assert merged["containers"] == [{"name": ["odd"], "image": "5", "command": ["c"]}, ONE]
     with pytest.raises(BadItem, match="does not contain declared merge key"):
         strategic_merge({"containers": [{"image": "i"}]}, {"containers": patch}, "core.v1.PodSpec")
+
+
+@pytest.mark.parametrize(
+    ("patch", "shown"),
+    [
+        ({"metadata": {"labels": {"$patch": "replace", "a": "b"}}}, "map[metadata:map[labels:map[a:b]]]"),
+        ({"$setElementOrder/finalizers": ["a"], "finalizers": ["a"], "spec": 1.5}, "map[spec:1.5]"),
+        ({"$retainKeys": ["a"], "a": {"$deleteFromPrimitiveList/b": ["c"]}},
+         "map[a:map[$deleteFromPrimitiveList/b:[c]]]"),
+    ],
+)  # fmt: skip
+def test_a_strategic_patch_is_shown_as_merging_leaves_it(patch: Any, shown: str) -> None:
+    assert go_value(consumed(patch)) == shown
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ([], "cannot restore struct from: slice"),
+        ({"containers": {"a": 1}}, "cannot restore slice from map"),
+        ({"containers": [True]}, "cannot restore struct from: bool"),
+        ({"nodeSelector": 5}, "cannot restore map from int64"),
+        ({"nodeSelector": {"a": []}}, "unrecognized type: string"),
+        ({"nodeName": 5}, "cannot convert int64 to string"),
+        ({"hostNetwork": "x"}, "unrecognized type: bool"),
+        ({"activeDeadlineSeconds": 1.5}, "cannot convert float64 to int64"),
+        ({"activeDeadlineSeconds": 2.0, "nodeName": None, "containers": [None], "x": 1}, ""),
+    ],
+)
+def test_errors_of_the_converter(spec: Any, fault: str) -> None:
+    pods, secrets = (BUILTIN.find("", "v1", name) for name in ("pods", "secrets"))
+    assert pods and secrets
+    assert conversion_fault({"spec": spec}, pods) == fault
+    why = "error decoding from json: illegal base64 data at input byte 0"
+    assert conversion_fault({"data": {"a": "-x"}}, secrets) == why
+
+
+def test_objects_in_lists_that_a_merge_patch_sets_are_sorted() -> None:
+    patch = {"rules": [{"verbs": [{"z": 1, "y": 2}], "a": 1}]}
+    assert patched_text(patch, of_merge_patch(patch)) == '{"rules":[{"a":1,"verbs":[{"y":2,"z":1}]}]}'
