@@ -152,6 +152,12 @@ def changing(rows: Sequence[VersionShare]) -> list[VersionShare]:
     return kept
 
 
+def share(part: int, row: VersionShare) -> str:
+    """Return a share of the LISTs whose route is known under a version."""
+    total = row.cache + row.etcd + row.refused
+    return percent(part / total) if total else "not known"
+
+
 def _served(row: VersionShare) -> tuple[int, int, float | None]:
     return row.cache, row.etcd, row.etcd_bytes
 

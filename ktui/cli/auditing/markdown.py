@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ktui.audit import phrases
 from ktui.audit.report import GroupReport, Report
 from ktui.cli.auditing.text import SLOW
-from ktui.core.format import integer, long_bytes, markdown_row, markdown_text, percent
+from ktui.core.format import integer, long_bytes, markdown_row, markdown_text
 
 
 def markdown(report: Report) -> str:
@@ -78,6 +78,6 @@ def _versions(report: Report) -> Iterator[str]:
     yield markdown_row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
     yield markdown_row("-", "-:", "-:", "-:", "-:")
     for v in phrases.changing(report.versions):
-        total = v.cache + v.etcd + v.refused
         read = "" if v.etcd_bytes is None else long_bytes(v.etcd_bytes)
-        yield markdown_row(v.version, *(percent(part / total) for part in (v.etcd, v.cache, v.refused)), read)
+        shares = (phrases.share(part, v) for part in (v.etcd, v.cache, v.refused))
+        yield markdown_row(v.version, *shares, read)

@@ -17,7 +17,7 @@ from ktui.audit import phrases
 from ktui.audit.predictions import VersionShare
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.cli.printing import Printer, ReportColumn, number
-from ktui.core.format import integer, long_bytes, percent
+from ktui.core.format import integer, long_bytes
 from ktui.core.table.export import csv_cell
 from ktui.printable import escaped
 
@@ -56,9 +56,9 @@ SLOW = (
 )
 _VERSIONS = (
     ReportColumn("version", lambda v: v.version),
-    number("LISTs from etcd", lambda v: _share(v.etcd, v)),
-    number("from the cache", lambda v: _share(v.cache, v)),
-    number("refused", lambda v: _share(v.refused, v) if v.refused else ""),
+    number("LISTs from etcd", lambda v: phrases.share(v.etcd, v)),
+    number("from the cache", lambda v: phrases.share(v.cache, v)),
+    number("refused", lambda v: phrases.share(v.refused, v) if v.refused else ""),
     number("etcd reads", lambda v: "" if v.etcd_bytes is None else f"~{long_bytes(v.etcd_bytes)}"),
 )
 
@@ -177,10 +177,6 @@ def _observed(console: Console, report: Report) -> None:
             route = f"predicted {phrases.route(group)}, measured: {phrases.seen(seen)}"
             console.print(Text(f"  #{group.rank}  {route}", "yellow", overflow="fold"))
             console.print(_indented(Text(seen.cause, "dim"), 5))
-
-
-def _share(part: int, row: VersionShare) -> str:
-    return percent(part / (row.cache + row.etcd + row.refused))
 
 
 HEADER = (

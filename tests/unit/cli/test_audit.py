@@ -17,6 +17,7 @@ import pytest
 from ktui.audit.formats.log_record import LoggedRequest
 from ktui.cli.main import main
 from tests.unit.audit.logs import audit_event, traffic
+from tests.unit.traces.recorded import file
 
 pytestmark = pytest.mark.slow
 
@@ -253,3 +254,13 @@ def test_help_has_examples(audit: Any, capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["audit", "--help"])
     assert "examples:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", [[], ["--markdown"], ["--html"]])
+def test_a_version_under_which_no_route_is_known(form: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """klog's traces have no query strings, and before 1.31 those decide where their LISTs are served from."""
+    log = file("1.36-default", "apiserver.log.gz")
+    assert main(["audit", "--kube-version", "1.30", *form, log]) == 0
+    words = capsys.readouterr().out.replace("|", " ").split()
+    cells = [*zip(words, words[1:], words[2:], words[3:], words[4:], strict=False)]
+    assert (("1.30", "not", "known", "not", "known") in cells) == (form != ["--html"]), "there it has no row"
