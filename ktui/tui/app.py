@@ -139,14 +139,10 @@ class KtuiApp(ReplayActions):
     def action_command(self) -> None:
         if isinstance(self.screen, ModeScreen):
             self.screen.query_one(Prompt).open(
-                ":",
-                "",
-                hint="tab completes · ↑ earlier lines",
-                typed=lambda text: "",
-                entered=lambda text: self.commands.run(self, text),
+                ":", "", hint="tab completes · ↑ earlier lines", history=self.typed,
+                typed=lambda text: "", entered=lambda text: self.commands.run(self, text),
                 suggest=lambda text: self.commands.suggest(self, text),
-                history=self.typed,
-            )
+            )  # fmt: skip
 
     # Actions of the app's keys.
 

@@ -128,11 +128,8 @@ def merged(found: list[Finding]) -> list[Finding]:
         names = ", ".join(others[:NAMED]) + (
             f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
         )
-        kept.append(
-            msgspec.structs.replace(
-                first, text=f"{first.text}; the same of {names}", cost=sum(item.cost for item in items)
-            )
-        )
+        text, cost = f"{first.text}; the same of {names}", sum(item.cost for item in items)
+        kept.append(msgspec.structs.replace(first, text=text, cost=cost))
     return kept
 
 

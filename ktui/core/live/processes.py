@@ -74,11 +74,8 @@ def level_rows(live: LiveState, seconds: float | None = None) -> list[LevelRow]:
 def _queue_samples(live: LiveState, level: str, seconds: float | None) -> list[bool]:
     """Return for each dump, or without dumps for each scrape, whether a request was queued."""
     since = 0.0 if seconds is None else live.now - seconds
-    dumped = [
-        any(request.queued and request.level == level for request in dump.requests)
-        for dump in live.dumps
-        if dump.at >= since
-    ]
+    dumps = [dump.requests for dump in live.dumps if dump.at >= since]
+    dumped = [any(each.queued and each.level == level for each in requests) for requests in dumps]
     scraped = [
         bool(point.gauges.queued)
         for row in live.replicas.values()
@@ -141,11 +138,8 @@ def admission_rows(live: LiveState, seconds: float | None = None) -> list[Admiss
 
 def slow_admission(rows: list[AdmissionRow], ms: float, calls: int) -> list[AdmissionRow]:
     """Return those of `calls` and more that take `ms` and more; not the plugins that only call webhooks."""
-    return [
-        row
-        for row in rows
-        if row.ms >= ms and row.calls >= calls and not (row.kind == PLUGIN and row.name in _OF_WEBHOOKS)
-    ]
+    slow = [row for row in rows if row.ms >= ms and row.calls >= calls]
+    return [row for row in slow if row.kind != PLUGIN or row.name not in _OF_WEBHOOKS]
 
 
 def process_growth(row: ReplicaRow, seconds: float | None = None) -> ProcessGrowth:

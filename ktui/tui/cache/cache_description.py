@@ -94,18 +94,11 @@ def _about_ready(row: CacheLine, head: int, width: int, height: int) -> Content:
     if len(tall) < height:
         return lines([*tall, *([line("")] if len(tall) + 1 < height else []), last])
     at, dot = [(" at ", muted), *rv], (" · ", muted)
-    return lines(
-        [
-            top,
-            longest_that_fits(
-                [_labelled("holds", holds, *at, (behind, style)), _labelled("holds", holds, *at)], width
-            ),
-            _labelled("buffer", buffered, dot, *watchable),
-            longest_that_fits([_labelled("now", *readers, dot, costs), _labelled("now", *readers)], width),
-            *check[:1],
-            last,
-        ]
-    )
+    held = [_labelled("holds", holds, *at, (behind, style)), _labelled("holds", holds, *at)]
+    buffer = _labelled("buffer", buffered, dot, *watchable)
+    now = [_labelled("now", *readers, dot, costs), _labelled("now", *readers)]
+    holding, reading = longest_that_fits(held, width), longest_that_fits(now, width)
+    return lines([top, holding, buffer, reading, *check[:1], last])
 
 
 _labelled = partial(labelled, 7)

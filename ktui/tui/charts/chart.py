@@ -193,11 +193,9 @@ def _latency_legend(span: TrafficWindow, width: int) -> Content:
     whole = span.whole
     if not whole.answers:
         return Content("")
+    p50, most = (milliseconds(ms) for ms in (whole.quantile(0.5), whole.most_ms))
     return line(
-        ("p50 ", "$chart-typical"),
-        (milliseconds(whole.quantile(0.5)), "$foreground"),
-        (" max ", "$chart-most"),
-        (milliseconds(whole.most_ms), "$ink-strong"),
+        ("p50 ", "$chart-typical"), (p50, "$foreground"), (" max ", "$chart-most"), (most, "$ink-strong")
     )
 
 

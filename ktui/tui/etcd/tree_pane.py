@@ -111,14 +111,9 @@ class PrefixTree:
     def _collect(self, parent: str, depth: int, before: dict[str, TreeRow]) -> None:
         for child in self._children.get(parent, ()):
             prefix = child.prefix
-            row = TreeRow(
-                child,
-                label=child.label(parent),
-                depth=depth,
-                open=prefix in self.opened and prefix in self._children,
-                reading=prefix in self._reading,
-                problem=self._problems.get(prefix, ""),
-            )
+            is_open, reading = prefix in self.opened and prefix in self._children, prefix in self._reading
+            problem = self._problems.get(prefix, "")
+            row = TreeRow(child, child.label(parent), depth, is_open, reading, problem)
             old = before.get(prefix)
             self._rows[prefix] = old if old is not None and old == row else row
             if row.open and not child.leaf:

@@ -315,10 +315,8 @@ def etcd_detail(live: LiveState, row: ResourceRoutes | None, _width: int) -> lis
                       "{etcd_lists} list, {etcd_writes} writes, {etcd_errors} failed"),
             ("LISTs", "{etcd.lists} read {etcd.fetched} objects"),
         )  # fmt: skip
-    return [
-        *rendered,
-        _note("unknown here: bytes read, fsync, leader, quota: those only etcd itself reports"),
-    ]
+    unknown = "unknown here: bytes read, fsync, leader, quota: those only etcd itself reports"
+    return [*rendered, _note(unknown)]
 
 
 def watch_detail(_live: LiveState, row: ResourceRoutes, _width: int) -> list[Content]:

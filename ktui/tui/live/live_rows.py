@@ -193,12 +193,8 @@ def schemas(live: LiveState) -> list[SchemaLine]:
 
 def queues(live: LiveState) -> list[QueueLine]:
     """Return the queues with requests, longest first."""
-    found = [
-        QueueLine(row.name, queue)
-        for row in live.present
-        if row.levels_dump is not None
-        for queue in row.levels_dump.queues
-    ]
+    dumps = [row.levels_dump for row in live.present if row.levels_dump is not None]
+    found = [QueueLine(dump.replica, queue) for dump in dumps for queue in dump.queues]
     return sorted(found, key=lambda line: (-line.queue.pending, -line.queue.seats, line.queue.level))
 
 

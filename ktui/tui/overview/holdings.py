@@ -64,14 +64,9 @@ class PrefixOutline(Struct):
         greatest = max((node.bytes for node in nodes), default=0) or 1
         for node in sorted(nodes, key=lambda node: (-node.bytes, node.prefix)):
             is_open = node.prefix in self.opened
-            yield PrefixRow(
-                node,
-                label=_label(node.prefix.removeprefix(above).rstrip("/")) or node.prefix,
-                depth=depth,
-                open=is_open,
-                leaf=node.prefix in self.leaves,
-                share=node.bytes / greatest,
-            )
+            label = _label(node.prefix.removeprefix(above).rstrip("/")) or node.prefix
+            leaf, share = node.prefix in self.leaves, node.bytes / greatest
+            yield PrefixRow(node, label, depth, is_open, leaf, share)
             if is_open:
                 yield from self._level(self.children.get(node.prefix, []), node.prefix, depth + 1)
 
@@ -233,12 +228,9 @@ class Holdings(Vertical):
         super().__init__(id="left")
         self.prefixes = PrefixTable(id="prefixes", classes="box")
         self.prefixes.border_title = Content("/registry")
+        empty = "no watch caches yet"
         self.caches = VTable(
-            CACHES,
-            key=lambda line: line.row.resource,
-            id="caches",
-            classes="box",
-            empty="no watch caches yet",
+            CACHES, key=lambda line: line.row.resource, id="caches", classes="box", empty=empty
         )
         self.caches.border_title = Content("watch caches")
         self._progress = RvProgressPanel()

@@ -124,15 +124,11 @@ class OverviewScreen(ModeScreen, mode="overview"):
         with HorizontalArea(id="overview"):
             yield self._holdings
             with VerticalArea(id="right"):
+                empty = "no requests yet — those of kubectl, the Lab and Workloads appear here"
                 requests = VTable[RequestRow](
-                    SHORT,
-                    key=lambda row: row.id,
-                    follow=True,
-                    share=True,
-                    id="requests",
-                    classes="box",
-                    empty="no requests yet — those of kubectl, the Lab and Workloads appear here",
-                )
+                    SHORT, key=lambda row: row.id, follow=True, share=True,
+                    id="requests", classes="box", empty=empty,
+                )  # fmt: skip
                 # It is styled once, as AUTO_FOCUS will have it: the screen sets the focus after mounting.
                 requests.set_reactive(Widget.has_focus, self.app.app_focus)
                 yield requests

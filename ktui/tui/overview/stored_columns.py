@@ -155,10 +155,8 @@ def _asker(row: ResourceSources) -> Cell:
     if row.asked is None or not row.asked.clients:
         return NOTHING
     first = row.asked.clients[0]
-    return (
-        (first.client, "$foreground"),
-        (f" {percent(first.requests / max(1, row.asked.requests))}", "$ink-muted"),
-    )
+    share = percent(first.requests / max(1, row.asked.requests))
+    return ((first.client, "$foreground"), (f" {share}", "$ink-muted"))
 
 
 def _served(

@@ -49,16 +49,12 @@ def list_content(row: PossibleList | None, width: int, height: int) -> Content:
         read = f"reads {many(cost.objects, 'object')}"
         start = (mark, (f"{cost.version:<5} ", MUTED), (f"{badge.letter} ", badge.style))
         size = f", {long_bytes(cost.bytes)}" if cost.bytes else ""
-        drawn.append(
-            longest_that_fits(
-                (
-                    line(*start, (f"{badge.word}: {read}{size}", "$foreground"), (f", {seats}", MUTED)),
-                    line(*start, (read, "$foreground"), (f", {seats}", MUTED)),
-                    line(*start, (many(cost.objects, "object"), "$foreground")),
-                ),
-                width,
-            )
-        )
+        forms = [
+            line(*start, (f"{badge.word}: {read}{size}", "$foreground"), (f", {seats}", MUTED)),
+            line(*start, (read, "$foreground"), (f", {seats}", MUTED)),
+            line(*start, (many(cost.objects, "object"), "$foreground")),
+        ]
+        drawn.append(longest_that_fits(forms, width))
     hints = key_hints(
         ("overview.compare", "sends it and a cheaper variant"), ("table.open", "takes it to the Lab")
     )
@@ -86,11 +82,9 @@ def sources_content(row: ResourceSources | None, width: int, height: int) -> Con
     if row is None:
         return line(("no LIST in metrics or log yet", MUTED))
     asked, stored, routes = row.asked, row.stored, row.routes
-    counted = (
-        f"{many(asked.lists, 'LIST')}, {many(asked.requests, 'request')} in {duration(asked.span)}"
-        if asked is not None
-        else "not in the audit log"
-    )
+    counted = "not in the audit log"
+    if asked is not None:
+        counted = f"{many(asked.lists, 'LIST')}, {many(asked.requests, 'request')} in {duration(asked.span)}"
     drawn = _pairs("a log", counted, width)
     if asked is not None and asked.clients:
         shares = [f"{item.client} {percent(item.requests / asked.requests)}" for item in asked.clients]
@@ -115,12 +109,8 @@ def _pairs(name: str, text: str, width: int) -> list[Content]:
 def _served(routes: ResourceRoutes | None) -> str:
     if routes is None or not routes.seconds:
         return "not known yet: rates need two scrapes" if routes is not None else "not in the metrics"
-    counts = [
-        (routes.cache.lists, "LISTs from the cache"),
-        (routes.etcd.lists, "from etcd"),
-        (routes.fetched, "objects read"),
-        (routes.returned, "returned"),
-    ]
+    counts = [(routes.cache.lists, "LISTs from the cache"), (routes.etcd.lists, "from etcd")]
+    counts += [(routes.fetched, "objects read"), (routes.returned, "returned")]
     words = ", ".join(f"{'?' if count is None else integer(round(count))} {text}" for count, text in counts)
     return f"{words} in {duration(routes.seconds)}"
 

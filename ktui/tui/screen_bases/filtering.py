@@ -123,16 +123,11 @@ class FilteringScreen(WholeScreen):
             return problem
 
         helping = None if table.filter_hint else TypingHelp(table)
+        suggest, history = helping.suggest if helping is not None else None, self.ktui.tables.typed
         self.query_one(Prompt).open(
-            "/",
-            table.filter.text,
-            hint=table.filter_hint,
-            typed=typed,
-            entered=entered,
-            line_help=helping,
-            suggest=helping.suggest if helping is not None else None,
-            history=self.ktui.tables.typed,
-        )
+            "/", table.filter.text, hint=table.filter_hint, typed=typed, entered=entered,
+            line_help=helping, suggest=suggest, history=history,
+        )  # fmt: skip
         self._prompt_for = table
 
     def _search(self, view: LineView) -> None:

@@ -235,18 +235,12 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         mood = self.mood
         if mood is Mood.FOLLOWING or not self._left:
             self._left = tuple(self._rows[-1:])
+        wanted, arranged = self.filter, self.filter or self.sort_by
         marks = Marks(
-            self.filter.terms,
-            self.filter.idle,
-            self.filter.foreign,
-            self.hidden if self.filter else None,
-            len(self._rows) if self.filter else 0,
-            mood,
-            self._new(mood),
-            self.doing,
-            self._arranger.coalesced if self.filter or self.sort_by else 0,
-            absent=self.absent,
-        )
+            wanted.terms, wanted.idle, wanted.foreign,
+            self.hidden if wanted else None, len(self._rows) if wanted else 0,
+            mood, self._new(mood), self.doing, self._arranger.coalesced if arranged else 0, self.absent,
+        )  # fmt: skip
         if marks != self.marks:
             self.marks = marks
             self.post_message(self.Arranged(self))

@@ -45,14 +45,9 @@ def about(watch: WatchLine | None, width: int, height: int) -> Content:
     row, opened, health = watch.row, watch.row.opened, watch.health
     glyph, style = SIGNS[health]
     cause = row.closed.cause if row.closed is not None else None
-    who = [
-        line(
-            (opened.client, "bold $ink-strong"),
-            (f"  WATCH {resource}  ", "$foreground"),
-            (f"{glyph} {health.value}", style),
-        )
-        for resource in (opened.resource, short_resource(opened.resource))
-    ]
+    client, state = (opened.client, "bold $ink-strong"), (f"{glyph} {health.value}", style)
+    names = opened.resource, short_resource(opened.resource)
+    who = [line(client, (f"  WATCH {name}  ", "$foreground"), state) for name in names]
     most = f", at most {duration(opened.timeout)}" if opened.timeout else ""
     alone = f"{integer(row.made)} for it alone, {integer(row.shared)} shared with others"
     rows = [

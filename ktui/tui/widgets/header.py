@@ -161,11 +161,8 @@ def _usage(state: State) -> tuple[Sequence[str], str] | None:
         return None
     where, short = f"ktui's load on {asked} ", "ktui's load "
     if usage is not None:
-        where = (
-            f"ktui's load on etcd and {asked.removeprefix('the ')} "
-            if status is not None
-            else "ktui's load on etcd "
-        )
+        also = f" and {asked.removeprefix('the ')}" if status is not None else ""
+        where = f"ktui's load on etcd{also} "
         short = short if status is not None else "load on etcd "
     counts = [many(usage.rpcs, "RPC")] if usage is not None else []
     counts += [many(status.requests, "GET")] if status is not None else []
