@@ -59,6 +59,7 @@ class ReplicaConnection:
     def __init__(self, target: KubeConnection, user_agent: str, load: Load) -> None:
         """Every request adds its cost to `load`."""
         self.replica = ""
+        self.closed = False  # by ktui: its requests fail
         self.lost = False  # it broke: what is at its other end is known after the next scrape
         self.late: asyncio.Task[Scrape] | None = None  # a page that stalled, and may still arrive
         self.reading = ""  # the path of the answer that is being read
@@ -82,6 +83,7 @@ class ReplicaConnection:
         return self.busy and self.stalls_in <= 0
 
     async def close(self) -> None:
+        self.closed = True
         if self.late is not None:
             self.late.cancel()
             await asyncio.gather(self.late, return_exceptions=True)
@@ -117,6 +119,8 @@ class ReplicaConnection:
 
     async def _read(self, path: str, accept: str, received: Received) -> AsyncGenerator[bytes, None]:
         async with self._one:
+            if self.closed:
+                raise ClientError(f"the connection to {self.url} was closed")
             self._load.requests += 1
             self.reading, self._heard = path.partition("?")[0], time.monotonic()
             try:

@@ -189,7 +189,7 @@ class Samples:
         except TimeoutError:
             return self.down(connection, f"no answer within {ANSWER_SECONDS:.0f} s")
         except ClientError as error:
-            return self.down(connection, str(error))
+            return [] if connection.closed else self.down(connection, str(error))
         if not dumps:
             return []
         requests = requests_of(content.decode("utf-8", "replace"))

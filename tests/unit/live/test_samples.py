@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from ktui.client.connection import ClientError
+from ktui.contract.events.live import ReplicaDown
 from ktui.core.live.live_state import fold_all
 from tests.unit.live.recorded import FIRST, Answer, Recorded, serving
 from tests.unit.live.test_scraper import Observed, observed
@@ -46,6 +49,18 @@ async def test_levels_and_busy_queues_are_sampled() -> None:
     queues = [queue for dump in dumps if dump is not None for queue in dump.queues]
     assert queues
     assert all(queue.pending or queue.executing or queue.seats for queue in queues)
+
+
+async def test_a_sample_of_a_connection_that_ktui_closes_tells_nothing() -> None:
+    """It is closed to connect with new credentials, which is no failure of the replica, and no bug."""
+    with serving(Recorded()) as recorded:
+        found = Observed(recorded)
+        await found.start()
+        await found.scrape(FIRST)
+        dumping = asyncio.ensure_future(found.scraper.dump())
+        await asyncio.sleep(0)  # its samples have begun, and none is sent yet
+        await found.scraper.close()
+        assert not [event for event in await dumping if isinstance(event, ReplicaDown)]
 
 
 async def test_a_probe_is_two_small_reads_of_each_replica() -> None:
