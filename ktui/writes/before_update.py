@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ktui.kube.fielderrors import FieldError, invalid, invalid_object
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.golang.formatting import NumError, parse_uint
-from ktui.kube.json_trees import Obj
+from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes import definitions
@@ -98,15 +98,18 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     check_custom_kind(new, resource)
     if resource.id == definitions.ID and not context.subresource:
         definitions.add_stored_version(new)
+    sent = {**new, "spec": copied(new["spec"])} if resource.id == "services" and "spec" in new else new
     values, fixed = _member_errors(old, new, context)
     validate_metadata(new, resource, values, change, context.subresource, fixed)
     if next_generation(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
     if context.apply is not None:
-        context.apply.track(old, new, timestamp())
+        context.apply.track(old, sent, timestamp())
     else:
         part = context.subresource
-        track_update(old, new, manager=context.manager, time=timestamp(), resource=resource, subresource=part)
+        track_update(
+            old, sent, manager=context.manager, time=timestamp(), resource=resource, subresource=part
+        )
     _count_templates(old, new)
     _set_servers_own(old, new, context)
     return new
