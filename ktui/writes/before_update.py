@@ -98,6 +98,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     check_custom_kind(new, resource)
     if resource.id == definitions.ID and not context.subresource:
         definitions.add_stored_version(new)
+    # A manager owns what it sent, not what is restored of it.
     sent = {**new, "spec": copied(new["spec"])} if resource.id == "services" and "spec" in new else new
     values, fixed = _member_errors(old, new, context)
     validate_metadata(new, resource, values, change, context.subresource, fixed)

@@ -140,13 +140,13 @@ def _object(body: SentBody) -> Obj:
         return {}
     if not isinstance(document, dict):
         raise _no_kind(document, f"value of type {KIND_STRUCT}")
-    check_named(document)
+    check_texts(document)
     if str(document.get("apiVersion") or "").count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {document['apiVersion']}")
     return document
 
 
-def check_named(obj: Obj) -> None:
+def check_texts(obj: Obj) -> None:
     """Raise ValueError for an apiVersion or a kind that is no text."""
     for name in ("apiVersion", "kind"):
         if not isinstance(value := obj.get(name), str | None):

@@ -11,7 +11,7 @@ from ktui.kube.status import internal_error, request_entity_too_large
 from ktui.kube.structural.schema import ANYTHING, prune_object
 from ktui.kube.structural.shaping import DefaultsTooLarge, shape
 from ktui.writes import stored_objects
-from ktui.writes.decoding.body import Unfit, check_metadata, check_named, kind_fault, unknown_texts
+from ktui.writes.decoding.body import Unfit, check_metadata, check_texts, kind_fault, unknown_texts
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import drop_empty, metadata_of
 from ktui.writes.patches.patch_documents import patched_text
@@ -27,7 +27,7 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
     wrong type.
     """
     try:
-        check_named(obj)
+        check_texts(obj)
     except ValueError as error:
         raise Unfit(str(error)) from None
     if resource.custom:

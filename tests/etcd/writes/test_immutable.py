@@ -226,6 +226,41 @@ async def test_a_services_address_stays_and_its_ports_go_with_its_type(api: Api)
     assert "externalTrafficPolicy" not in changed
 
 
+async def test_what_a_services_client_leaves_out_is_kept_and_no_longer_its_own(api: Api) -> None:
+    service = {"spec": {"ports": [{"port": 80}], "clusterIP": "None"}}
+    created = await make(api, f"{CORE}/services", service)
+    assert "f:clusterIP" in created["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]
+    sent = {"metadata": {"name": "x"}, "spec": {"ports": [{"port": 81}]}}
+    changed = (await put(api, f"{CORE}/services/x", sent)).json()
+    assert changed["spec"]["clusterIP"] == "None"
+    (entry,) = changed["metadata"]["managedFields"]
+    assert "f:ports" in entry["fieldsV1"]["f:spec"] and "f:clusterIP" not in entry["fieldsV1"]["f:spec"]
+
+
+async def test_a_claim_with_a_source_can_be_sent_again(api: Api) -> None:
+    source = {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "y"}
+    claim = {"spec": {**MANIFESTS[f"{CORE}/persistentvolumeclaims"]["spec"], "dataSource": source}}
+    await make(api, f"{CORE}/persistentvolumeclaims", claim)
+    again = await put(api, f"{CORE}/persistentvolumeclaims/x", {"metadata": {"name": "x"}, **claim})
+    assert (again.status_code, again.json()["spec"]["dataSourceRef"]) == (200, source), again.text
+
+
+async def test_patches_that_leave_no_object_of_the_kind(api: Api) -> None:
+    """A strategic merge patch is shown itself, with the words of another decoder; else the patched object."""
+    await make(api, f"{CORE}/secrets", {})
+    path = f"{CORE}/secrets/x"
+    operation = [{"op": "replace", "path": "/kind", "value": []}]
+    answer = await api.http.patch(path, content=json.dumps(operation), headers=JSON_PATCH)
+    why = "json: cannot unmarshal array into Go struct field .kind of type string"
+    assert causes(answer)[0][2].endswith(f"couldn't get version/kind; json parse error: {why}")
+    strategic = {"Content-Type": "application/strategic-merge-patch+json"}
+    sent = {"data": [1], "metadata": {"labels": {"$patch": "replace", "a": "b"}}}
+    answer = await api.http.patch(path, content=json.dumps(sent), headers=strategic)
+    shown = "map[data:[1] metadata:map[labels:map[a:b]]]"
+    message = f'Invalid value: "{shown}": cannot restore map from slice'
+    assert causes(answer) == [("patch", "FieldValueInvalid", message)]
+
+
 async def test_a_namespaces_finalizers_change_through_their_subresource(api: Api) -> None:
     namespace = (await api.get("/api/v1/namespaces/a")).json()
     namespace["spec"]["finalizers"] = ["a.example/b"]
