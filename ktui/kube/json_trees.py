@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import marshal
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from heapq import merge
 from typing import Any, TypeVar, cast
 
@@ -151,10 +151,10 @@ class _UnexpectedError(Exception):
 STEP_NAMES = 2000
 
 
-def in_order(names: Iterable[str]) -> Iterable[str]:
+def in_order(names: Iterable[str], key: Callable[[str], Any] | None = None) -> Iterable[str]:
     """Return the names sorted; a long list is sorted in short runs, which are then merged."""
     found = list(names)
     if len(found) <= STEP_NAMES:
-        return sorted(found)
-    runs = (sorted(found[low : low + STEP_NAMES]) for low in range(0, len(found), STEP_NAMES))
-    return merge(*runs)
+        return sorted(found, key=key)
+    runs = (sorted(found[low : low + STEP_NAMES], key=key) for low in range(0, len(found), STEP_NAMES))
+    return merge(*runs, key=key)

@@ -8,10 +8,13 @@ item of a keyed list, `v:…` for an item of a set. The root itself is never a m
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
+
+import msgspec
 
 from ktui.kube.json_trees import Obj, in_order
 from ktui.writes.managedfields.nodes import Keys, Node
@@ -110,7 +113,25 @@ def _is_member(node: FieldSet) -> bool:
 
 def ordered(fields: FieldSet) -> FieldSet:
     """Return the same set with keys in kube-apiserver's order."""
-    return {key: ordered(below) if (below := fields[key]) else {} for key in in_order(fields)}
+    place = _place if any(map(_WITH_NUMBER, fields)) else None
+    keys = in_order(fields, place)
+    return {key: ordered(below) if (below := fields[key]) else {} for key in keys}
+
+
+_WITH_NUMBER = re.compile(r'k:.*":[-0-9]').match
+_RANKS = {int: 0, float: 0, str: 1, bool: 2}
+
+
+def _place(key: str) -> tuple[str, list[tuple[str, int, Any]]]:
+    """Return what an element is sorted by: of a keyed list, the values of the keys, numbers before texts."""
+    try:
+        named = msgspec.json.decode(key[2:], type=dict[str, Any]).items() if key.startswith("k:") else None
+    except ValueError:  # as a client sent it
+        named = None
+    if named is None:
+        return key, []
+    ranked = ((name, _RANKS.get(type(value), 3), value) for name, value in named)
+    return "k:", [(name, rank, value if rank < 3 else str(value)) for name, rank, value in ranked]
 
 
 # Fields that no manager ever owns.

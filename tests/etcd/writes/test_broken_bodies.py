@@ -92,20 +92,16 @@ async def test_a_scale(api: Api, body: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("metadata", [5, "x", [1], {"labels": 5}, {"resourceVersion": 5}])
 async def test_metadata_of_a_patch(api: Api, metadata: Any) -> None:
-    for content_type in (MERGE["Content-Type"], STRATEGIC):
+    for content_type, says in ((MERGE["Content-Type"], "json: cannot unmarshal "), (STRATEGIC, ": cannot ")):
         answer = await patch(api, f"{PODS}/p", {"metadata": metadata}, content_type)
         assert answer.status_code == 422, answer.text
-        assert "json: cannot unmarshal " in answer.json()["message"]
+        assert says in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
     ("body", "code", "says"),
     [
-        (
-            {"spec": {"nodeName": ["n"]}},
-            422,
-            "array into Go struct field PodSpec.spec.nodeName",
-        ),
+        ({"spec": {"nodeName": ["n"]}}, 422, "unrecognized type: string"),
         ({"metadata": {"$retainKeys": 5}}, 400, "invalid patch format of retainKeys"),
         (
             {"spec": {"$setElementOrder/containers": 5}},

@@ -46,6 +46,14 @@ def test_sets_behave_as_sets(one: dict[str, Any], other: dict[str, Any]) -> None
     assert ordered(one) == one
 
 
+def test_items_are_in_the_order_of_their_keys_values() -> None:
+    wanted = [
+        ".", "f:a", 'k:{"port":-1}', 'k:{"port":80,"protocol":"TCP"}', 'k:{"port":80,"protocol":"UDP"}',
+        'k:{"port":443,"protocol":"TCP"}', 'k:{"port":"a"}', 'k:{"port":{}}', 'k:bad":1', 'v:"a"',
+    ]  # fmt: skip
+    assert list(ordered({key: {} for key in sorted(wanted, reverse=True)})) == wanted
+
+
 def test_keyed_lists_are_taken_apart_and_others_are_one_value() -> None:
     old = {"spec": {"containers": [{"name": "a", "args": ["1"]}]}}
     new = {"spec": {"containers": [{"name": "a", "args": ["2"]}, {"name": "b"}]}}
