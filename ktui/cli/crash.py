@@ -25,7 +25,13 @@ MOST_LETTERS = 300  # of an error's message
 
 
 def report(error: BaseException) -> int:
-    lines = [f"crashed (a bug in ktui): {_words(error)}", *_origin(error)]
+    lines = [f"crashed (a bug in ktui): {_words(error)}"]
+    package = Path(__file__).parents[1]
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        if file.is_relative_to(package):
+            lines.append(f"at ktui/{file.relative_to(package)}:{frame.lineno}, in {frame.name}")
+            break
     try:
         lines.append(f"the traceback is in {note(error)}")
         lines.append(
@@ -80,13 +86,3 @@ def _words(error: BaseException) -> str:
     first = next(iter(without_secrets(str(error)).splitlines()), "")
     text = safe(first if len(first) <= MOST_LETTERS else f"{first[: MOST_LETTERS - 1]}…")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _origin(error: BaseException) -> list[str]:
-    """Return the innermost frame in ktui, `at ktui/tui/app.py:157, in action_help`; [] without one."""
-    package = Path(__file__).parents[1]
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        file = Path(frame.filename)
-        if file.is_relative_to(package):
-            return [f"at ktui/{file.relative_to(package)}:{frame.lineno}, in {frame.name}"]
-    return []

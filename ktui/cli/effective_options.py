@@ -44,16 +44,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         text = message.removeprefix("argument ")
         if unknown := re.match(_UNKNOWN, message):
-            text = self._unknown(unknown[1])
+            word = unknown[1]
+            options = {o.lstrip("-"): o for action in self._actions for o in action.option_strings}
+            # Without the dashes, which all have in common.
+            close = difflib.get_close_matches(word.partition("=")[0].lstrip("-"), options, n=1, cutoff=ALIKE)
+            hint = f", did you mean {options[close[0]]}?" if close else ""
+            no_option = f"there is no option {word}{hint}"
+            text = no_option if word.startswith("-") else f"{word!r} is an unexpected argument"
         self.exit(fail(f"{text}; `{self.prog} --help` for details", USAGE))
-
-    def _unknown(self, word: str) -> str:
-        if not word.startswith("-"):
-            return f"{word!r} is an unexpected argument"
-        options = {o.lstrip("-"): o for action in self._actions for o in action.option_strings}
-        # Without the dashes, which all have in common.
-        close = difflib.get_close_matches(word.partition("=")[0].lstrip("-"), options, n=1, cutoff=ALIKE)
-        return f"there is no option {word}" + (f", did you mean {options[close[0]]}?" if close else "")
 
 
 # Commands that send requests to a cluster: their context never comes from the config file.

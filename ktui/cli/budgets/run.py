@@ -15,8 +15,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from ktui.cli.budgets.budget_report import BudgetReport, check_options, ended, finish, print_report
 from ktui.cli.child import ServerChild
 from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail
@@ -24,7 +22,6 @@ from ktui.cli.options import behaviour_from
 from ktui.cli.output import warn
 from ktui.cli.targets import NODES
 from ktui.client.api import ApiClient
-from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.running import write_kubeconfig
 from ktui.contract.recording import RecordingError
@@ -40,14 +37,6 @@ IN_CLUSTER = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 _TITLE = 60  # characters of the command in the report
 
 
-class _Ended(msgspec.Struct):
-    """How the command ended. `signalled`: by a signal that was passed on to it; `lost`: the server ended."""
-
-    status: int
-    signalled: int = 0
-    lost: str = ""
-
-
 def run(args: argparse.Namespace) -> int:
     if args.command[:1] == ["--"]:
         del args.command[0]
@@ -60,26 +49,25 @@ def run(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="ktui-ci-") as name:
         folder = Path(name)
         recording = Path(args.record) if args.record else folder / "requests.ndjson"
-        begin, end = (
-            f"ktui ci: {what} {secrets.token_hex(8)}" for what in ("the command begins", "it ended")
-        )
-        commands = _Command(args.command, folder / "kubeconfig", quiet=args.json)
+        texts = ("the command begins", "it ended")
+        begin, end = (f"ktui ci: {text} {secrets.token_hex(8)}" for text in texts)
+        command = _Command(args.command, folder / "kubeconfig", quiet=args.json)
         try:
-            done = asyncio.run(_run(args, folder, recording, commands, (begin, end)))
+            asyncio.run(_run(args, folder, recording, command, (begin, end)))
         except OSError as error:
             return fail(f"cannot run {args.command[0]!r}: {error.strerror}", USAGE)
-        if done.lost:
-            return fail(f"the server ended while the command ran: {done.lost}", NO_CONNECTION)
+        if command.lost:
+            return fail(f"the server ended while the command ran: {command.lost}", NO_CONNECTION)
         try:
             requests = _recorded(recording, begin, end)
         except RecordingError as error:
             return fail(f"the server's record of requests cannot be judged: {error}", FAILED)
-    return _judge(args, budgets, requests, done)
+    return _judge(args, budgets, requests, command)
 
 
 async def _run(
     args: argparse.Namespace, folder: Path, recording: Path, command: _Command, markers: tuple[str, str]
-) -> _Ended:
+) -> None:
     words = [f"--record={recording}", f"--kube-version={args.kube_version}"]
     words += [f"--feature-gates={args.feature_gates}"] if args.feature_gates else []
     words.append(f"--data-dir={folder / 'etcd'}")  # with it the caches are filled before the first response
@@ -88,37 +76,36 @@ async def _run(
         try:
             connection = await child.start()
             if args.pods or args.nodes:
-                await _seed(connection, args)
+                from ktui.cli.seed_copies import seed_quickly  # start-up time
+                from ktui.workloads.demo.plan import DemoSize, make_plan
+
+                size = DemoSize(pods=args.pods or 1, nodes=args.nodes or NODES)
+                warn(f"filling a server with a demo cluster of {integer(size.pods)} pods …")
+                await seed_quickly(connection, make_plan(size))
             write_kubeconfig(connection, command.kubeconfig)
             client = ApiClient(connection)
             try:
                 await KtuiApi(client).mark(markers[0])
-                done = await command.run(child)
-                if not done.lost:
+                await command.run(child)
+                if not command.lost:
                     await KtuiApi(client).mark(markers[1])
             finally:
                 await client.close()
-            return done
         finally:
             await child.stop()
 
 
-async def _seed(connection: ServerConnection, args: argparse.Namespace) -> None:
-    from ktui.cli.seed_copies import seed_quickly  # start-up time
-    from ktui.workloads.demo.plan import DemoSize, make_plan
-
-    size = DemoSize(pods=args.pods or 1, nodes=args.nodes or NODES)
-    warn(f"filling a server with a demo cluster of {integer(size.pods)} pods …")
-    await seed_quickly(connection, make_plan(size))
-
-
 class _Command:
-    """The command, in a session of its own: signals reach it only once, with all its processes."""
+    """The command, in a session of its own: signals reach it only once, with all its processes.
+
+    `status` is its exit status, `signalled` the signal that was passed on to it, `lost` why the server ended.
+    """
 
     def __init__(self, words: Sequence[str], kubeconfig: Path, *, quiet: bool) -> None:
         self._words, self.kubeconfig, self._quiet = words, kubeconfig, quiet
         self._process: asyncio.subprocess.Process | None = None
-        self._signalled = 0
+        self.status = self.signalled = 0
+        self.lost = ""
         self._task: asyncio.Task[object] | None = None
 
     @contextlib.contextmanager
@@ -130,15 +117,15 @@ class _Command:
         try:
             yield
         except asyncio.CancelledError:
-            if not self._signalled:
+            if not self.signalled:
                 raise
-            sys.exit(128 + self._signalled)
+            sys.exit(128 + self.signalled)
         finally:
             for number in SIGNALS:
                 loop.remove_signal_handler(number)
 
     def _pass_on(self, number: int) -> None:
-        self._signalled = number
+        self.signalled = number
         if self._process is not None:
             self._send(number)
         elif self._task is not None:
@@ -149,27 +136,23 @@ class _Command:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
 
-    async def run(self, server: ServerChild) -> _Ended:
+    async def run(self, server: ServerChild) -> None:
         """Run the command until it has ended. Raises OSError if it cannot start."""
         environment = {name: value for name, value in os.environ.items() if name not in IN_CLUSTER}
         process = self._process = await asyncio.create_subprocess_exec(
-            *self._words,
-            env={**environment, "KUBECONFIG": str(self.kubeconfig)},
-            stdout=sys.stderr if self._quiet else None,
-            start_new_session=True,
-        )
+            *self._words, env={**environment, "KUBECONFIG": str(self.kubeconfig)},
+            stdout=sys.stderr if self._quiet else None, start_new_session=True,
+        )  # fmt: skip
         waiting = asyncio.create_task(process.wait())
         watching = asyncio.create_task(server.wait())
         await asyncio.wait((waiting, watching), return_when=asyncio.FIRST_COMPLETED)
-        lost = ""
         if not waiting.done():
-            lost = watching.result()
+            self.lost = watching.result()
             self._send(signal.SIGTERM)
             await asyncio.wait((waiting,), timeout=ENDING)
             self._send(signal.SIGKILL)
         watching.cancel()
-        status = await waiting
-        return _Ended(status, self._signalled if status else 0, lost)
+        self.status = await waiting
 
 
 def _recorded(recording: Path, begin: str, end: str) -> RecordedRequests:
@@ -186,19 +169,19 @@ def _recorded(recording: Path, begin: str, end: str) -> RecordedRequests:
 
 
 def _judge(
-    args: argparse.Namespace, budgets: Sequence[RequestBudget], requests: RecordedRequests, done: _Ended
+    args: argparse.Namespace, budgets: Sequence[RequestBudget], requests: RecordedRequests, command: _Command
 ) -> int:
     judge = BudgetJudge(budgets, drafting=bool(args.write_budget))
     for request in requests.all():
         judge.add(request)
     title = shorten(shlex.join(args.command), _TITLE)
-    report = BudgetReport(judge.verdict(), title, args.budget, done.status)
+    report = BudgetReport(judge.verdict(), title, args.budget, command.status)
     print_report(report, as_json=args.json)
     status = finish(report, args, args.markdown)
-    if done.signalled:
-        return 128 + done.signalled
-    if done.status:
-        return fail(f"the command {ended(done.status)}", COMMAND_FAILED)
+    if command.status and command.signalled:
+        return 128 + command.signalled
+    if command.status:
+        return fail(f"the command {ended(command.status)}", COMMAND_FAILED)
     if not judge.requests:
         return fail("the command sent no request for a resource; does it read KUBECONFIG?", NOTHING_SENT)
     return status
