@@ -42,10 +42,7 @@ def table_of(file: TomlFile, name: str) -> Mapping[str, Any]:
 
 
 def read_keys(file: TomlFile) -> dict[str, str]:
-    """Return keys, comma separated, by current binding id: an entry with this id goes before a former one.
-
-    Raises ConfigError.
-    """
+    """Return keys, comma separated, by current binding id; former ids count less. Raises ConfigError."""
     former, current = dict[str, str](), dict[str, str]()
     for binding, keys in _flat(table_of(file, KEYS)).items():
         words, name = [keys] if isinstance(keys, str) else keys, ".".join(binding)

@@ -205,10 +205,7 @@ def find_sizes(args: argparse.Namespace) -> tuple[dict[str, ResourceSize], str]:
 
 
 def find_aggregated(args: argparse.Namespace) -> AggregatedGroups:
-    """Return the API groups of other servers: those of `--aggregated`, and by the objects of `--attach`.
-
-    Raises ClientError.
-    """
+    """Return other servers' API groups, by `--aggregated` and objects of `--attach`. Raises ClientError."""
     connection = attached_connection(args) if args.attach else None
     if connection is None:
         return groups_of(args.aggregated)

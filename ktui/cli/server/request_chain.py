@@ -130,10 +130,7 @@ def make_controllers(app: Application, *, owned: bool, root_ca: str) -> list[Ser
 
 
 class ServerFlow:
-    """Flow control.
-
-    `follows`: the stored FlowSchemas and PriorityLevelConfigurations apply, else the defaults.
-    """
+    """Flow control by the stored FlowSchemas and PriorityLevelConfigurations (`follows`), or the defaults."""
 
     def __init__(
         self, registry: Registry, settings: Settings, bus: Bus, reads: int, writes: int, *, follows: bool
@@ -150,10 +147,7 @@ class ServerFlow:
         return Handlers(pages=pages(self.controller, self._settings, time.monotonic))
 
     async def start(self, *, writable: bool) -> None:
-        """Create the default objects if `writable`, and wait until the stored objects are read.
-
-        Waits at most SYNC_SECONDS.
-        """
+        """Create default objects if `writable`, and wait SYNC_SECONDS at most until stored ones are read."""
         start = self._registry.supervisor.start
         self._tasks.append(start("the report of flow control", self._reporter.run))
         self._tasks.append(start("the adjustment of priority levels", self._adjust))

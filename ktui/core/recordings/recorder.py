@@ -52,10 +52,7 @@ def _out(file: BinaryIO, path: Path) -> BinaryIO | _Gzip:
 
 
 def write_recording(path: Path, events: Iterable[AnyEvent]) -> int:
-    """Write a whole recording to a new file, and return its size in bytes.
-
-    Raises RecordingError; an unfinished file is removed.
-    """
+    """Write a new file, or none if it fails; return its size in bytes. Raises RecordingError."""
     check_name(path)
     try:
         file = _create(path, fresh=True)

@@ -99,10 +99,7 @@ def first_segment(directory: Path) -> Path:
 
 
 def check_beginning(path: Path) -> AnyEvent | None:
-    """Return the first event of a recording or a directory of segments; None for a newer ktui's type.
-
-    Raises RecordingError.
-    """
+    """Return the first event of a recording, None for a newer ktui's type. Raises RecordingError."""
     if path.is_dir():
         path = first_segment(path)
     held, wrong = b"", list[str]()
