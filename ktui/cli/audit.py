@@ -112,9 +112,7 @@ def _requests(args: argparse.Namespace) -> int:
     with open_logs(args.files) as logs:
         finished = list_with_bar(logs, requests)
     problems(requests)
-    if not finished:
-        return INTERRUPTED
-    return FAILED if requests.unread else OK
+    return INTERRUPTED if not finished else FAILED if requests.unread else OK
 
 
 def _screen(args: argparse.Namespace, progress: bool) -> int:

@@ -68,11 +68,9 @@ class Configured(Struct, frozen=True):
 
 
 def parse(
-    parser: argparse.ArgumentParser,
-    words: Sequence[str],
-    command: str,
+    parser: argparse.ArgumentParser, words: Sequence[str], command: str,
     environ: Mapping[str, str] = os.environ,
-) -> argparse.Namespace:
+) -> argparse.Namespace:  # fmt: skip
     """Return the arguments of `command`; `.configured` has the source of each. Raises ConfigError.
 
     A dashboard's server (`--parent`) receives everything as options, and reads neither file nor variables.

@@ -143,9 +143,7 @@ def _colours() -> str:
     if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return "16 million (COLORTERM)"
     term = os.environ.get("TERM", "")
-    if term in ("", "dumb"):
-        return "none"
-    return "256" if "256" in term else "16"
+    return "none" if term in ("", "dumb") else "256" if "256" in term else "16"
 
 
 MASK = "***"

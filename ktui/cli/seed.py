@@ -130,11 +130,9 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
 
 
 async def _seed(
-    connection: ServerConnection,
-    plan: DemoPlan,
-    args: argparse.Namespace,
+    connection: ServerConnection, plan: DemoPlan, args: argparse.Namespace,
     clients_may_start: Callable[[], None],
-) -> None:
+) -> None:  # fmt: skip
     total, progress = count_objects(plan), SeedProgress()
     reporters: list[SeedReporter] = [ServerSeedReporter(total)] if args.parent else []
     if args.progress:

@@ -99,13 +99,9 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
 
 @asynccontextmanager
 async def demo_target(
-    user_agent: str,
-    words: Sequence[str] = (),
-    environment: Mapping[str, str] | None = None,
-    *,
-    pods: int = 0,
-    nodes: int = 0,
-) -> AsyncIterator[tuple[Target, ServerChild]]:
+    user_agent: str, words: Sequence[str] = (), environment: Mapping[str, str] | None = None, *,
+    pods: int = 0, nodes: int = 0,
+) -> AsyncIterator[tuple[Target, ServerChild]]:  # fmt: skip
     """Yield a server for this command only, with a demo cluster, and its process; `words` are options."""
     from ktui.workloads.demo.plan import DemoSize, make_plan  # start-up time
 

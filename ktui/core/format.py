@@ -91,9 +91,7 @@ def milliseconds(value: float) -> str:
     """A duration in ms without its unit, three significant digits: 0.04, 0.4, 6.1, 38, 1,204."""
     if value < 0.095:
         return f"{value:.2f}"
-    if value < 9.95:
-        return f"{value:.1f}"
-    return f"{value:,.0f}"
+    return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
 def short_milliseconds(value: float) -> str:

@@ -32,13 +32,9 @@ _READS = ("get", "list", "watch")
 
 
 def _judged(
-    judge: BudgetJudge,
-    options: TallyOptions,
-    behaviour: Behaviour,
-    aggregated: AggregatedGroups,
-    *,
+    judge: BudgetJudge, options: TallyOptions, behaviour: Behaviour, aggregated: AggregatedGroups, *,
     progress: bool,
-) -> RequestList:
+) -> RequestList:  # fmt: skip
     """Return what reads the records of logs, and gives their requests to `judge`."""
 
     @lru_cache(maxsize=4096)

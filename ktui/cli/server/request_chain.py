@@ -95,13 +95,9 @@ class RequestChain:
 
 
 def make_chain(
-    registry: Registry,
-    token: str | None,
-    users: Mapping[str, Requester],
-    *,
-    mode: str,
+    registry: Registry, token: str | None, users: Mapping[str, Requester], *, mode: str,
     tokens: TokenSettings | None,
-) -> RequestChain:
+) -> RequestChain:  # fmt: skip
     """`tokens` None: tokens of service accounts are signed by a new key of this process."""
     authenticator = TokenAuthenticator(token, ServiceAccountTokens(registry, tokens), users)
     if mode == RBAC:
