@@ -102,8 +102,11 @@ def test_without_the_permission(kubeconfig: Config, capsys: pytest.CaptureFixtur
 def test_a_server_that_never_answers(
     path: str, kubeconfig: Config, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The report is made, whatever hangs: without a page of metrics it says so."""
-    monkeypatch.setattr(observe, "GRACE", 2.0 if path == "/debug" else 0.2)
+    """The report is made, whatever hangs: without a page of metrics it says so.
+
+    6 s: five times the second that a scrape waits for dumps.
+    """
+    monkeypatch.setattr(observe, "GRACE", 6.0 if path == "/debug" else 0.2)
     ended = threading.Event()
 
     def override(_: int, asked: str) -> Answer | None:
