@@ -25,7 +25,7 @@ OWN = {
     "etcd/injection.py",  # a watch waits for its task; a connection for its groups
     "etcd/watch.py",  # sends one message; the reader of the stream gets the error
     "storage/churn.py",  # its reader waits for the batch
-    "storage/lister.py",  # the reader waits for the page
+    "storage/whole_range.py",  # its reader waits for the next page, or ends the call
     "writes/own_objects.py",  # in a group that the start of the server waits for
 }
 PACKAGES = ("etcd", "storage", "cacher", "writes", "apiserver", "cli/server", "telemetry")
