@@ -39,7 +39,9 @@ _GO_NAMES = {
 _OF_CONTEXT = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 _LEFT_OUT = {
     *_OF_CONTEXT, "serviceAccount", "bindMountOptions", "defaultUser", "evictionResponders",
-    "EmptyDirVolumeSource.mode", "HTTPGetAction.protocol", "ServiceAccountTokenProjection.user",
+    "ClusterTrustBundleProjection.user", "DownwardAPIVolumeFile.user", "EmptyDirVolumeSource.mode",
+    "GRPCAction.mode", "HTTPGetAction.protocol", "KeyToPath.user", "PodCertificateProjection.user",
+    "ServiceAccountTokenProjection.user",
 }  # fmt: skip
 # Members that come later or earlier than in the API's type: each with the member that it follows.
 _MOVED = {
