@@ -64,15 +64,25 @@ def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
     }
 
 
-def rescaled(obj: Obj, replicas: int, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
-    """Return a copy of the object with this number of replicas."""
+def rescaled(obj: Obj, replicas: int | None, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
+    """Return a copy of the object with this number of replicas; None: without a number."""
     new = copied(obj)
     *above, last = _names(paths.replicas)
     container = new
     for name in above:
         container = container.setdefault(name, {})
     container[last] = replicas
+    if replicas is None:
+        del container[last]
     return new
+
+
+def owns_replicas(entry: Obj, paths: ScalePaths = BUILTIN_PATHS) -> bool:
+    """Whether an entry of managedFields has the number of replicas."""
+    node = entry.get("fieldsV1")
+    for name in _names(paths.replicas):
+        node = node.get(f"f:{name}") if isinstance(node, dict) else None
+    return node is not None
 
 
 def replicas_of(scale: Obj, name: str, paths: ScalePaths = BUILTIN_PATHS) -> int:

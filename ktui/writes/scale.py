@@ -12,7 +12,15 @@ from ktui.kube.fielderrors import invalid_object
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource, TableColumn
-from ktui.kube.scale import BUILTIN_PATHS, ScalePaths, paths_of, replicas_of, rescaled, scale_of
+from ktui.kube.scale import (
+    BUILTIN_PATHS,
+    ScalePaths,
+    owns_replicas,
+    paths_of,
+    replicas_of,
+    rescaled,
+    scale_of,
+)
 from ktui.kube.status import bad_request, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
@@ -88,13 +96,18 @@ async def _change(
     def rescale(old: Obj) -> Obj:
         scale = change(scale_of(old, paths))
         _check_identity(scale, old, resource, name)
-        new = rescaled(old, replicas_of(scale, name, paths), paths)
+        replicas = replicas_of(scale, name, paths)
+        new = rescaled(old, replicas, paths)
         if resource.custom and (errors := custom_errors(new, resource)):
             raise invalid_object(resource.kind, resource.group, name, errors)
         if new != old:
             metadata = metadata_of(new)
             metadata["generation"] = int(metadata.get("generation", 0)) + 1
-        track_update(old, new, manager=options.field_manager, time="", resource=resource, subresource="scale")
+            # A Scale has the entries of the number's owners: without any it is not tracked. It has no 0.
+            if any(owns_replicas(entry, paths) for entry in metadata.get("managedFields") or ()):
+                seen = {**rescaled(old, replicas or None, paths), "metadata": metadata}
+                who, part = options.field_manager, "scale"
+                track_update(old, seen, manager=who, time="", resource=resource, subresource=part)
         return new
 
     call.writes()

@@ -237,6 +237,21 @@ async def test_what_a_services_client_leaves_out_is_kept_and_no_longer_its_own(a
     assert "f:ports" in entry["fieldsV1"]["f:spec"] and "f:clusterIP" not in entry["fieldsV1"]["f:spec"]
 
 
+async def test_replicas_that_were_scaled_to_0_belong_to_nobody(api: Api) -> None:
+    created = await make(api, f"{APPS}/deployments", MANIFESTS[f"{APPS}/deployments"])
+
+    def owners(obj: dict[str, Any]) -> list[str]:
+        entries = obj["metadata"]["managedFields"]
+        return [e.get("subresource", "") for e in entries if "f:replicas" in e["fieldsV1"].get("f:spec", {})]
+
+    assert owners(created) == [""]
+    for replicas, expected in ((3, ["scale"]), (0, []), (5, [])):
+        scaled = await api.merge(f"{APPS}/deployments/x/scale", {"spec": {"replicas": replicas}})
+        assert scaled.status_code == 200, scaled.text
+        found = (await api.http.get(f"{APPS}/deployments/x")).json()
+        assert (found["spec"]["replicas"], owners(found)) == (replicas, expected)
+
+
 async def test_a_claim_with_a_source_can_be_sent_again(api: Api) -> None:
     source = {"apiGroup": None, "kind": "PersistentVolumeClaim", "name": "y"}
     claim = {"spec": {**MANIFESTS[f"{CORE}/persistentvolumeclaims"]["spec"], "dataSource": source}}
