@@ -237,7 +237,7 @@ async def test_what_a_services_client_leaves_out_is_kept_and_no_longer_its_own(a
     assert "f:ports" in entry["fieldsV1"]["f:spec"] and "f:clusterIP" not in entry["fieldsV1"]["f:spec"]
 
 
-async def test_replicas_that_were_scaled_to_0_belong_to_nobody(api: Api) -> None:
+async def test_replicas_that_were_scaled_to_0_have_no_owner(api: Api) -> None:
     created = await make(api, f"{APPS}/deployments", MANIFESTS[f"{APPS}/deployments"])
 
     def owners(obj: dict[str, Any]) -> list[str]:
