@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.lazily import Lazily
+from tests.sharing import while_in_use
 
 client, watch = Lazily("kubernetes.client"), Lazily("kubernetes.watch")
 
@@ -42,7 +43,7 @@ class Cluster:
         return str(self.home / user)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope=while_in_use)
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     home = tmp_path_factory.mktemp("clients")
     (home / "tokens.csv").write_text(f"{JANE},jane,7,developers\n")

@@ -21,6 +21,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.telemetry.bus import Bus
+from tests.sharing import while_in_use
 
 # A child that the collector found with gRPC's garbage between fork and exec has been seen to spin there for
 # ever, for want of gRPC's threads, and its parent to wait for the exec.
@@ -66,7 +67,7 @@ def connecting_within(milliseconds: int) -> list[tuple[str, int]]:
     return [*kept, (_CONNECTING, milliseconds)]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope=while_in_use)
 def etcd() -> Iterator[EmbeddedEtcd]:
     """The etcd of all these tests. Shared: write only under `prefix`, and do not compact.
 

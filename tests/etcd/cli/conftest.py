@@ -17,12 +17,13 @@ from ktui.cli.seed_copies import seed_quickly
 from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.workloads.demo.plan import DemoSize, make_plan
+from tests.sharing import while_in_use
 
 SIZE = DemoSize(pods=240, nodes=8, namespaces=7)
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope=while_in_use)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """State files of these tests only: another server of the user's must not be found."""
     patch = pytest.MonkeyPatch()
@@ -33,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     patch.undo()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope=while_in_use)
 def in_loop() -> Iterator[Run]:
     """Run a coroutine in a loop of its own thread: the commands run loops of their own."""
     loop = asyncio.new_event_loop()
@@ -45,7 +46,7 @@ def in_loop() -> Iterator[Run]:
     loop.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope=while_in_use)
 def server(home: str, in_loop: Run) -> Iterator[ServerConnection]:
     child = ServerChild(["--insecure-http"])
     connection = in_loop(child.start())
