@@ -152,7 +152,6 @@ class EtcdCopier:
         self._etcd = etcd
         self._loop = loop
         self._examples: dict[str, _Example] = {}
-        # Also of the codec: msgspec can crash if two threads are the first to decode a type.
         self._lock = threading.Lock()
 
     def has_example(self, item: Create) -> bool:
@@ -170,10 +169,10 @@ class EtcdCopier:
         found = self._wait(self._etcd.range(key_of(item, resource), purpose="get")).kvs
         if not found:
             return
-        with self._lock:
-            stored: Json = msgspec.json.decode(codec_for().object_json(found[0].value, None))
-            same = stored["metadata"]["uid"] == msgspec.json.decode(answer)["metadata"]["uid"]
-            if same and encode_object(stored, resource) == found[0].value:
+        stored: Json = msgspec.json.decode(codec_for().object_json(found[0].value, None))
+        same = stored["metadata"]["uid"] == msgspec.json.decode(answer)["metadata"]["uid"]
+        if same and encode_object(stored, resource) == found[0].value:
+            with self._lock:
                 self._examples[item.alike] = _Example(item, stored, resource, found[0].lease)
 
     def store(self, items: Sequence[Create]) -> Sequence[Create]:
@@ -186,8 +185,7 @@ class EtcdCopier:
             except NotAlike:
                 rest.append(item)
                 continue
-            with self._lock:
-                value = encode_object(copied, example.resource)
+            value = encode_object(copied, example.resource)
             puts.append(Put(key_of(item, example.resource), value, example.lease))
         if puts and not self._wait(self._etcd.create_all(puts)).succeeded:
             return items  # one of them exists

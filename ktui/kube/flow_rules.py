@@ -192,6 +192,11 @@ class LevelSpec(msgspec.Struct, frozen=True):
         return ""
 
 
+# At import: msgspec crashes if two threads are the first to convert to a type.
+for _type in (SchemaSpec, LevelSpec):
+    msgspec.json.Decoder(_type)
+
+
 def schema_spec(stored: Mapping[str, Any]) -> SchemaSpec:
     """Return the spec of a stored FlowSchema; raise ValueError if it is not valid."""
     return msgspec.convert(stored.get("spec") or {}, SchemaSpec, strict=False)

@@ -82,10 +82,15 @@ class _File(msgspec.Struct):
     messages: dict[str, msgspec.Raw]
 
 
+# Made at import: msgspec crashes if two threads are the first to decode a type.
+_messages_file = msgspec.json.Decoder(_File)
+_rows = msgspec.json.Decoder(tuple[SchemaField, ...])
+
+
 @cache
 def _file() -> _File:
     data = resources.files("ktui.wire").joinpath("data/messages.json").read_bytes()
-    return msgspec.json.decode(data, type=_File)
+    return _messages_file.decode(data)
 
 
 OPTIONS = frozenset(
@@ -120,8 +125,7 @@ def fields(message: str, release: int | None = None, *, served: bool = False) ->
     raw = _file().messages.get(message)
     if raw is None:
         return ()
-    rows = msgspec.json.decode(raw, type=tuple[SchemaField, ...])
-    return tuple(kept for row in rows if (kept := _as_of(message, row, release, served)))
+    return tuple(kept for row in _rows.decode(raw) if (kept := _as_of(message, row, release, served)))
 
 
 @cache
@@ -189,10 +193,13 @@ class _MergeFile(msgspec.Struct):
     order: dict[str, tuple[int, ...]]
 
 
+_rules_file = msgspec.json.Decoder(_MergeFile)
+
+
 @cache
 def _merge_file() -> _MergeFile:
     data = resources.files("ktui.wire").joinpath("data/merge_rules.json").read_bytes()
-    return msgspec.json.decode(data, type=_MergeFile)
+    return _rules_file.decode(data)
 
 
 def rule_of(message: str, field: str) -> MergeRule:
