@@ -208,7 +208,7 @@ async def test_a_probe_says_what_it_sends_and_is_sent_after_yes() -> None:
         async with app.run_test(size=NORMAL) as pilot:
             await until_said(pilot, "2/2 replicas")
             await pilot.press("3")
-            await until_said(pilot, "watch caches by replica")
+            await until_said(pilot, "asks how far it is behind etcd")  # of the row under the cursor
             await pilot.press("p")
             await until_said(pilot, "Sends two GETs to each of 2 replicas")
             assert not [path for _, path in recorded.requests if "ktui-probe" in path]

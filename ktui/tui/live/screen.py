@@ -187,10 +187,11 @@ class LiveCaches(LiveScreen, of="cache"):
 
     def action_probe(self) -> None:
         """Ask each replica how far this cache is behind etcd, after a question that names the requests."""
-        row = self.table.row
-        source = self.ktui.intake.source
-        resource = row.resource if row is not None else ""
-        path = collection_of(resource)
+        row, source = self.table.row, self.ktui.intake.source
+        if row is None:
+            self.notify("no cache to probe: none is known yet, or the filter hides all")
+            return
+        path = collection_of(row.resource)
         if not isinstance(source, ClusterSource) or not path:
             self.notify("no probe of this: it needs a kubeconfig and a built-in resource")
             return
@@ -204,7 +205,7 @@ class LiveCaches(LiveScreen, of="cache"):
 
         def go(yes: bool | None) -> None:
             if yes:
-                self.run_worker(self._probe(source, path, resource), group="probe", exclusive=True)
+                self.run_worker(self._probe(source, path, row.resource), group="probe", exclusive=True)
 
         self.app.push_screen(ConfirmScreen("probe a cache", text), go)
 
