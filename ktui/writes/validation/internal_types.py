@@ -111,8 +111,8 @@ def _member(value: Any, field: SchemaField) -> Any:
 def internal_diff(message: str, old: Any, new: Any) -> str:
     """Return the lines in which two values of a type differ (upstream: util/diff, over indented JSON)."""
     before, after = (
-        escaped(msgspec.json.format(msgspec.json.encode(internal(value, message)), indent=1)).decode() + "\n"
+        escaped(msgspec.json.format(msgspec.json.encode(internal(value, message)), indent=1)).decode()
         for value in (old, new)
     )
-    lines = (text.splitlines(keepends=True)[:MOST_LINES] for text in (before, after))
+    lines = ([f"{line}\n" for line in text.split("\n")[:MOST_LINES]] for text in (before, after))
     return "".join([*unified_diff(next(lines), next(lines))][2:])

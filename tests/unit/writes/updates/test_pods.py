@@ -211,3 +211,8 @@ def test_gated_pods(old: dict[str, Any], new: dict[str, Any], errors: list[str])
 def test_what_only_gated_pods_may_change() -> None:
     (error,) = told({}, {"nodeSelector": {"a": "1"}})
     assert '\n- "NodeSelector": null,\n+ "NodeSelector": {\n+  "a": "1"\n+ },\n' in error
+
+
+def test_only_a_newline_ends_a_line_of_the_difference() -> None:
+    (error,) = told({"hostname": "a\x85b\x0cc"}, {"hostname": "a\x85b"})
+    assert '- "Hostname": "a\x85b\\fc",\n+ "Hostname": "a\x85b",\n' in error
