@@ -100,8 +100,10 @@ def version_of(
         return _contradicts(found) if found is not None else None
 
     # The newest version that measured routes do not contradict, if they contradict the default.
-    if contradicts(DEFAULT_VERSION) and (fits := [each for each in _TRIED if contradicts(each) is False]):
-        return ServerVersion(fits[0], OBSERVED)
+    if contradicts(DEFAULT_VERSION):
+        fitting = next((each for each in _TRIED if contradicts(each) is False), "")
+        if fitting:
+            return ServerVersion(fitting, OBSERVED)
     return ServerVersion(DEFAULT_VERSION, ASSUMED)
 
 

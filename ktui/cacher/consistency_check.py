@@ -138,7 +138,7 @@ class LastCheck:
 
 @dataclass(slots=True, eq=False)
 class ConsistencyChecker:
-    """Checks one cache of an etcd that ktui owns (`check_consistency`). `counts` is by outcome."""
+    """Checks one cache: when asked, and `run` all the time if `check_consistency`. `counts` is by outcome."""
 
     store: Store
     cache: WatchCache

@@ -21,9 +21,8 @@ class OutEvent:
         self.type = event_type
         self.rv = rv
         self.object = obj
-        self.document = (
-            document  # of BOOKMARK and ERROR, which have no object: the JSON of the event's `object`
-        )
+        # of BOOKMARK and ERROR, which have no object: the JSON of the event's `object`
+        self.document = document
         self.encoded = 0  # encodings made so far
         self._line: bytes | None = None
         self._encodings: dict[Hashable, bytes] | None = None

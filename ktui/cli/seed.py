@@ -52,7 +52,8 @@ class SeedReporter:
             return
         step, before = progress.done * STEPS // self.total, self._step
         self._step = step
-        if self._has_passed(EVERY_SECONDS) if self._terminal else step > before:
+        due = self._has_passed(EVERY_SECONDS) if self._terminal else step > before
+        if due:
             share = f"{progress.done * 100 // self.total} %, {integer(progress.done)}"
             what = f"{share} of {many(self.total, 'object')} ({progress.stage})"
             tell(f"demo cluster: {what}", self._out)

@@ -102,7 +102,10 @@ async def demo_target(
     user_agent: str, words: Sequence[str] = (), environment: Mapping[str, str] | None = None, *,
     pods: int = 0, nodes: int = 0,
 ) -> AsyncIterator[tuple[Target, ServerChild]]:  # fmt: skip
-    """Yield a server for this command only, with a demo cluster, and its process; `words` are options."""
+    """Yield a server for this command only, with a demo cluster, and its process.
+
+    `words` are options of `ktui serve`.
+    """
     from ktui.workloads.demo.plan import DemoSize, make_plan  # start-up time
 
     size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)

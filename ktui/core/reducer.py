@@ -231,7 +231,8 @@ def _own_time_events(state: State) -> Iterator[AnyEvent]:
     live = state.live
     yield from filter(None, (live.server, live.status))
     for source, problem in live.problems.items():
-        yield LiveStatus(at=live.now, source=source, problem=problem)
+        if problem:
+            yield LiveStatus(at=live.now, source=source, problem=problem)
     for row in live.replicas.values():
         for series in row.resources.values():
             yield replace(series.last, counters=series.reads.raw)

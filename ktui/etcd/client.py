@@ -156,8 +156,10 @@ class EtcdClient:
         purpose: str = "",
     ) -> RangeResult:
         """Read one key or [key, range_end), at `revision` (0: now). CompactedError, FutureRevisionError."""
-        only = {"keys_only": keys_only, "count_only": count_only}
-        request = rpc.RangeRequest(key=key, range_end=range_end, limit=limit, revision=revision, **only)
+        request = rpc.RangeRequest(
+            key=key, range_end=range_end, limit=limit, revision=revision,
+            keys_only=keys_only, count_only=count_only,
+        )  # fmt: skip
         return await self._transport.call(types.RANGE, request, _range_result, range_text, purpose)
 
     async def range_stream(
@@ -251,9 +253,10 @@ class EtcdClient:
         purpose: str = "watch",
     ) -> WatchStream:
         """Return a stream for one watch, which opens with the first read. Close it, or use `async with`."""
-        sent = {"prev_kv": prev_kv, "progress_notify": progress_notify, "fragment": True}
-        start = {"key": key, "range_end": range_end, "start_revision": start_revision}
-        request = rpc.WatchCreateRequest(**start, **sent)
+        request = rpc.WatchCreateRequest(
+            key=key, range_end=range_end, start_revision=start_revision,
+            prev_kv=prev_kv, progress_notify=progress_notify, fragment=True,
+        )  # fmt: skip
         return WatchStream(self._transport, request, purpose)
 
     async def _small(

@@ -84,7 +84,9 @@ class TimedRatio:
 
 
 class StateTimes:
-    """The seconds of each state, a tuple of numbers. They become ratios when those or limits are needed."""
+    """The seconds of each state, a tuple of numbers. They become ratios when limits change, when
+    ratios are read, or when there are many.
+    """
 
     __slots__ = ("_limits", "_ratios", "seconds")
 

@@ -95,7 +95,7 @@ class Family:
     text: bytes = b""
     bucket: int = 0
     label: str = ""
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def supplied(self) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def _release_removed_widgets() -> None:
     setattr(StylesCache, _BORDER_STYLES, staticmethod(lru_cache(1024)(made)))
 
 
-MAKE_STRIP = Strip.__init__  # Textual's
+MAKE_STRIP = Strip.__init__  # Textual's, with which a test compares
 
 
 def _make_caches_when_used() -> None:

@@ -262,10 +262,8 @@ def _map_writer(field: SchemaField) -> FieldWriter:
 
 def _single_writer(field: SchemaField, repeats: bool) -> FieldWriter:
     if field.kind in VARINT_KINDS:
-        start, number = (
-            put_varint(field.number << 3),
-            _boolean if field.kind == "bool" else _integer(field.kind),
-        )
+        start = put_varint(field.number << 3)
+        number = _boolean if field.kind == "bool" else _integer(field.kind)
         return lambda value, path, _unknown: start + put_varint(number(value, path))
     tag, payload = put_varint(field.number << 3 | field.wire_type), _payload_writer(field)
     if repeats and field.kind == "message":

@@ -205,7 +205,11 @@ def _at(found: Any, path: Path) -> Any:
 
 
 class Scanner:
-    """Scans values of one resource in the ascending order of fields in which every server writes them."""
+    """Scans the stored values of one resource.
+
+    Relies on the ascending order of fields, in which every Kubernetes server writes: a field after one with a
+    higher number is not seen.
+    """
 
     def __init__(self, resource: Resource) -> None:
         self._selectable = selectable_of(resource)

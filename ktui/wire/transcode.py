@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ktui.kube.golang.formatting import to_json
 from ktui.wire import jsontext, scalars
@@ -96,11 +96,13 @@ _UNIQUE = {
 """Fields whose text differs in every object: caching it would be useless."""
 
 
-Parts = Callable[..., list[bytes]]
-"""(encoded message, rv=None) → texts that joined are its members, each with a leading comma.
+class Parts(Protocol):
+    """Encoded message → texts that joined are its members, each with a leading comma.
 
-`rv` replaces metadata.resourceVersion, at the top level only. The caller owns the list.
-"""
+    `rv` replaces metadata.resourceVersion, at the top level only. The caller owns the list.
+    """
+
+    def __call__(self, encoded: bytes, rv: bytes | None = None) -> list[bytes]: ...
 
 
 class Functions(NamedTuple):

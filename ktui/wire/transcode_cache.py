@@ -81,7 +81,7 @@ class Budget:
 
 
 class TranscodeCache(dict[bytes, T], Generic[T]):
-    """`cache[encoded]`: JSON text; on a miss `make` computes it."""
+    """`cache[encoded]`; on a miss `make` computes it."""
 
     __slots__ = ("_budget", "_make", "_older")
     _make: Callable[[bytes], T]

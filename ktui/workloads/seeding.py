@@ -200,19 +200,24 @@ class _Work:
 
 def _drain(client: BlockingClient, work: _Work, copier: Copier | None) -> None:
     copies: list[Create] = []
+
+    def store_copies() -> None:
+        rest = copier.store(copies) if copier is not None and copies else ()
+        for _ in range(len(copies) - len(rest)):
+            work.done(existed=False)
+        for each in rest:
+            _create(client, work, None, each)
+        copies.clear()
+
     try:
-        while (item := work.take()) is not None or copies:
-            if item is not None and (copier is None or not copier.has_example(item)):
+        while (item := work.take()) is not None:
+            if copier is None or not copier.has_example(item):
                 _create(client, work, copier, item)
                 continue
-            copies += [] if item is None else [item]
-            if copier is not None and (item is None or len(copies) == COPIES):
-                rest = copier.store(copies)
-                for _ in range(len(copies) - len(rest)):
-                    work.done(existed=False)
-                for each in rest:
-                    _create(client, work, None, each)
-                copies = []
+            copies.append(item)
+            if len(copies) == COPIES:
+                store_copies()
+        store_copies()
     except ClientError:
         work.stop()
         raise

@@ -37,13 +37,10 @@ def prepare(obj: Obj, minor: int) -> None:
             obj.setdefault("status", {})[TRANSITION_TIME] = timestamp()
     elif kind == "Pod" and (obj.get("spec") or {}).get("schedulingGates"):
         gated = {
-            "type": "PodScheduled",
-            "status": "False",
-            "lastProbeTime": None,
-            "reason": "SchedulingGated",
-        }
-        gated["message"] = "Scheduling is blocked due to non-empty scheduling gates"
-        gated["lastTransitionTime"] = timestamp()
+            "type": "PodScheduled", "status": "False", "lastProbeTime": None, "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+            "lastTransitionTime": timestamp(),
+        }  # fmt: skip
         obj.setdefault("status", {}).setdefault("conditions", [gated])
     elif kind == "Service":
         drop_traffic_policy(obj)

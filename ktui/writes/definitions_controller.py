@@ -81,8 +81,9 @@ class DefinitionController(ServerController):
         except (KeyError, TypeError, AttributeError) as error:
             log.warning("custom resource definition %s is left as it is: %r", name, error)
         metadata = metadata_of(definition or {})
-        held = metadata.get("deletionTimestamp") and CLEANUP in (metadata.get("finalizers") or ())
-        return await self._clean(name) if held else 0
+        finalizers = metadata.get("finalizers")
+        held = isinstance(finalizers, list) and CLEANUP in finalizers
+        return await self._clean(name) if held and metadata.get("deletionTimestamp") else 0
 
     async def _accept(self, name: str) -> None:
         """Write the definition's status if accepting the names changes it."""

@@ -98,13 +98,14 @@ async def _run(
 class _Command:
     """The command, in a session of its own: signals reach it only once, with all its processes.
 
-    `status` is its exit status, `signalled` the signal that was passed on to it, `lost` why the server ended.
+    `status` is its exit status, `signalled` the last signal that came, `ended_by` the last one that came before
+    it had ended, `lost` why the server ended.
     """
 
     def __init__(self, words: Sequence[str], kubeconfig: Path, *, quiet: bool) -> None:
         self._words, self.kubeconfig, self._quiet = words, kubeconfig, quiet
         self._process: asyncio.subprocess.Process | None = None
-        self.status = self.signalled = 0
+        self.status = self.signalled = self.ended_by = 0
         self.lost = ""
         self._task: asyncio.Task[object] | None = None
 
@@ -152,7 +153,7 @@ class _Command:
             await asyncio.wait((waiting,), timeout=ENDING)
             self._send(signal.SIGKILL)
         watching.cancel()
-        self.status = await waiting
+        self.status, self.ended_by = await waiting, self.signalled
 
 
 def _recorded(recording: Path, begin: str, end: str) -> RecordedRequests:
@@ -178,8 +179,8 @@ def _judge(
     report = BudgetReport(judge.verdict(), title, args.budget, command.status)
     print_report(report, as_json=args.json)
     status = finish(report, args, args.markdown)
-    if command.status and command.signalled:
-        return 128 + command.signalled
+    if command.status and command.ended_by:
+        return 128 + command.ended_by
     if command.status:
         return fail(f"the command {ended(command.status)}", COMMAND_FAILED)
     if not judge.requests:

@@ -35,7 +35,8 @@ class Served(msgspec.Struct, frozen=True, gc=False):
 class ResourceRoutes(ReadCounters, frozen=True, kw_only=True, omit_defaults=False, gc=False):
     """What the counters grew by within `seconds`, and current gauges. None: no replica reports the figure.
 
-    LISTs are those of clients; what the server read on its own account is in `own_etcd_fetched` and `checks`.
+    The counters of ReadCounters include what the server reads on its own account, which is in
+    `own_etcd_fetched` and `checks`. `cache`, `etcd`, `bytes` and `cluster_lists` are of clients alone.
     The figures of MEANS are means.
     """
 

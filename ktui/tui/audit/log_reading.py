@@ -197,10 +197,13 @@ class Ranker:
         try:
             report = self.reading.report(wish)
         except BehaviourError as error:  # these rules are invalid: the last report stays
-            self.ranking = False
-            call(self._screen.notify, str(error), severity="error")
+            call(self._refused, str(error))
         else:
             call(self._take, wish, report)
+
+    def _refused(self, why: str) -> None:
+        self.ranking = False
+        self._screen.notify(why, severity="error")
 
     def _begin(self) -> None:
         self.ranking = True

@@ -39,8 +39,11 @@ class TextScreen(Dialog[None]):
         super().__init__()
         self._title = title
         self.text = value if isinstance(value, str) else pretty(value)
-        of_text: list[Line] = [(TextSpan(safe(text), "plain"),) for text in self.text.split("\n")]
-        self._lines = of_text if isinstance(value, str) else json_lines(value)
+        self._lines: list[Line] = (
+            [(TextSpan(safe(text), "plain"),) for text in value.split("\n")]
+            if isinstance(value, str)
+            else json_lines(value)
+        )
 
     @property
     def view(self) -> LineView:

@@ -267,6 +267,8 @@ class TreePane(ServerPane):
 
     def _follow_goal(self) -> None:
         """Move the cursor to the goal, or to the nearest prefix above it that has been read."""
+        if not self._goal:
+            return
         rows = list(self.table.rows)
         above = [row for row in rows if self._goal.startswith(row.prefix)]
         if not above:

@@ -150,11 +150,11 @@ def levels(live: LiveState) -> list[LevelRow]:
         own = [request for request in requests if request.level == row.level]
         executing = [request for request in own if not request.queued]
         queued = len(own) - len(executing)
-        if (early := _executing(live, row.level)) is None:
+        if (counted := _executing(live, row.level)) is None:
             held = sum(item.seats for item in executing)
             row = replace(row, executing_seats=held, executing=len(executing), queued=queued)
         elif dumped:
-            row = replace(row, executing=early, queued=queued)
+            row = replace(row, executing=counted, queued=queued)
         found.append(row)
     return sorted(found, key=lambda row: (-(row.queued or 0), -(row.executing_seats or 0), row.level))
 

@@ -47,8 +47,8 @@ def related_places(references: Iterable[Reference], state: State) -> list[Relate
             if item.place in found:
                 continue
             free = (letter for letter in (item.letter, *_LETTERS) if letter not in letters)
-            found[item.place] = item = replace(item, letter=next(free, ""))
-            letters.add(item.letter)
+            lettered = found[item.place] = replace(item, letter=next(free, ""))
+            letters.add(lettered.letter)
     return list(found.values())
 
 

@@ -109,10 +109,12 @@ async def _hold(context: LoadContext, by_phase: dict[str, Renewals], number: int
             done = await _renewed(client, name)
             took = time.monotonic() - began
             counts.times.add(round(took * 1_000_000))
-            counts.done += done
-            counts.late += done and took > RETRY_PERIOD
-            counts.missed += not done
-            renewed = time.monotonic() if done else renewed
+            if done:
+                counts.done += 1
+                counts.late += took > RETRY_PERIOD
+                renewed = time.monotonic()
+            else:
+                counts.missed += 1
             if time.monotonic() - renewed > RENEW_DEADLINE:
                 counts.lost += 1
                 context.count("leaders_lost")

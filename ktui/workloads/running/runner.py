@@ -228,10 +228,10 @@ class Run:
 
     async def inject(self, fault: Fault) -> None:
         """Begin a workload's own fault; the reason of a failure is added to the summary's remarks."""
-        fault = fault.checked()
+        checked = fault.checked()
         with self._refusal_noted(fault):
-            await self._check_fault(fault.kind)
-            await self._inject(fault)
+            await self._check_fault(checked.kind)
+            await self._inject(checked)
 
     async def _strike(self, at: float, fault: Fault) -> None:
         await asyncio.sleep(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import msgspec.json
@@ -15,11 +15,13 @@ from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, or
 from ktui.writes.managedfields.nodes import root_of
 
 
-@lru_cache(maxsize=256)
 def _empty_object(resource: Resource) -> Obj:
     """Return the JSON of a type's zero value in Go, whose members a creation does not own."""
-    if resource.custom:
-        return {}
+    return {} if resource.custom else _empty_builtin(resource)
+
+
+@cache
+def _empty_builtin(resource: Resource) -> Obj:
     if resource.encoding != "protobuf":
         return JSON_ZERO_VALUES.get(resource.kind, {})
     raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)

@@ -125,13 +125,13 @@ _RANKS = {int: 0, float: 0, str: 1, bool: 2}
 def _place(key: str) -> tuple[str, list[tuple[str, int, Any]]]:
     """Return what an element is sorted by: of a keyed list, the values of the keys, numbers before texts."""
     try:
-        named = msgspec.json.decode(key[2:], type=dict[str, Any]).items() if key.startswith("k:") else None
-    except ValueError:  # as a client sent it
-        named = None
-    if named is None:
+        named = msgspec.json.decode(key[2:], type=dict[str, Any]) if key.startswith("k:") else None
+        if named is None:
+            return key, []
+        ranked = [(name, _RANKS.get(type(value), 3), value) for name, value in named.items()]
+        return "k:", [(name, rank, value if rank < 3 else str(value)) for name, rank, value in ranked]
+    except (ValueError, RecursionError):  # as a client sent it
         return key, []
-    ranked = ((name, _RANKS.get(type(value), 3), value) for name, value in named)
-    return "k:", [(name, rank, value if rank < 3 else str(value)) for name, rank, value in ranked]
 
 
 # Fields that no manager ever owns.

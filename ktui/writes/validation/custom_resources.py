@@ -74,7 +74,7 @@ def custom_errors(obj: Obj, resource: Resource, subresource: str = "") -> Iterat
         blocked = blocked or error.reason in _BLOCKING
         yield error
     yield from _own(duplicates(obj, schema), subresource)
-    if _has_rules(schema) and (blocked or not metadata_of(obj).get("name")):
+    if (blocked or not metadata_of(obj).get("name")) and _has_rules(schema):
         why = (
             "some validation rules were not checked because the object was invalid; correct the existing "
             "errors to complete validation"

@@ -5,8 +5,10 @@ Larger values are shown as they are: an error has room for 20,000 characters, an
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -16,6 +18,7 @@ from ktui.kube.json_trees import Obj
 from ktui.wire.schema import META, SERVED_AS, SchemaField, fields, member_order
 
 MOST_BYTES, MOST_LINES = 32 * 1024, 1000
+_CONTEXT = 3  # equal lines before and after a difference
 # Go's names where they are not the JSON names with a capital; "TYPE.name" is one type's alone.
 _GO_NAMES = {
     "apiGroup": "APIGroup", "apiVersion": "APIVersion", "awsElasticBlockStore": "AWSElasticBlockStore",
@@ -73,7 +76,11 @@ def _members(message: str) -> tuple[tuple[str, SchemaField], ...]:
 
 def internal(value: Any, message: str) -> Any:
     """Return the JSON of a value of this type as Go encodes its internal type, with missing members."""
-    return value if len(msgspec.json.encode(value)) > MOST_BYTES else _struct(value, message)
+    return _struct(value, message) if _fits(value) else value
+
+
+def _fits(value: Any) -> bool:
+    return len(msgspec.json.encode(value)) <= MOST_BYTES
 
 
 def _struct(value: Any, message: str) -> Any:
@@ -109,10 +116,26 @@ def _member(value: Any, field: SchemaField) -> Any:
 
 
 def internal_diff(message: str, old: Any, new: Any) -> str:
-    """Return the lines in which two values of a type differ (upstream: util/diff, over indented JSON)."""
-    before, after = (
-        escaped(msgspec.json.format(msgspec.json.encode(internal(value, message)), indent=1)).decode()
-        for value in (old, new)
-    )
-    lines = ([f"{line}\n" for line in text.split("\n")[:MOST_LINES]] for text in (before, after))
-    return "".join([*unified_diff(next(lines), next(lines))][2:])
+    """Return the lines in which two values of a type differ (upstream: util/diff, over indented JSON).
+
+    Of long values MOST_LINES are compared, from the first difference on.
+    """
+    values = [_struct(old, message), _struct(new, message)] if _fits(old) and _fits(new) else [old, new]
+    before, after = map(_lines, values)
+    skipped = 0
+    if max(len(before), len(after)) > MOST_LINES:
+        equal = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))))
+        skipped = max(0, equal - _CONTEXT)
+    before, after = before[skipped : skipped + MOST_LINES], after[skipped : skipped + MOST_LINES]
+    found = [*unified_diff(before, after, n=_CONTEXT)][2:]
+    return "".join(_moved(line, skipped) if line.startswith("@@") else line for line in found)
+
+
+def _lines(value: Any) -> list[str]:
+    text = escaped(msgspec.json.format(msgspec.json.encode(value), indent=1)).decode()
+    return [f"{line}\n" for line in text.split("\n")]
+
+
+def _moved(head: str, skipped: int) -> str:
+    """Return the head of a hunk for lines of which the first were left out."""
+    return re.sub(r"(?<=[-+])\d+", lambda number: str(int(number[0]) + skipped), head)

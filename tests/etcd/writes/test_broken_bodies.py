@@ -90,9 +90,18 @@ async def test_a_scale(api: Api, body: dict[str, Any]) -> None:
     assert "json: cannot unmarshal " in patched.json()["message"]
 
 
-@pytest.mark.parametrize("metadata", [5, "x", [1], {"labels": 5}, {"resourceVersion": 5}])
-async def test_metadata_of_a_patch(api: Api, metadata: Any) -> None:
-    for content_type, says in ((MERGE["Content-Type"], "json: cannot unmarshal "), (STRATEGIC, ": cannot ")):
+@pytest.mark.parametrize(
+    ("metadata", "strategic"),
+    [
+        (5, "cannot restore struct from: int64"),
+        ("x", "cannot restore struct from: string"),
+        ([1], "cannot restore struct from: slice"),
+        ({"labels": 5}, "cannot restore map from int64"),
+        ({"resourceVersion": 5}, "cannot convert int64 to string"),
+    ],
+)
+async def test_metadata_of_a_patch(api: Api, metadata: Any, strategic: str) -> None:
+    for content_type, says in ((MERGE["Content-Type"], "json: cannot unmarshal "), (STRATEGIC, strategic)):
         answer = await patch(api, f"{PODS}/p", {"metadata": metadata}, content_type)
         assert answer.status_code == 422, answer.text
         assert says in answer.json()["message"]

@@ -54,6 +54,11 @@ def test_items_are_in_the_order_of_their_keys_values() -> None:
     assert list(ordered({key: {} for key in sorted(wanted, reverse=True)})) == wanted
 
 
+def test_a_key_that_nests_too_deeply_is_sorted_as_a_text() -> None:
+    deep = 'k:{"a":' + "[" * 3000 + "]" * 3000 + "}"
+    assert list(ordered({deep: {}, 'k:{"a":1}': {}})) == ['k:{"a":1}', deep]
+
+
 def test_keyed_lists_are_taken_apart_and_others_are_one_value() -> None:
     old = {"spec": {"containers": [{"name": "a", "args": ["1"]}]}}
     new = {"spec": {"containers": [{"name": "a", "args": ["2"]}, {"name": "b"}]}}

@@ -208,11 +208,14 @@ def indexes_of(text: str, completions: int) -> tuple[int, str]:
 
 
 def _template(spec: Obj) -> Iterator[FieldError]:
-    """The pods of a Job must end; with a policy for failures they are not restarted in place."""
-    policy = spec.get("podReplacementPolicy")
+    """When failed pods are replaced, and the pods themselves, which must end.
+
+    With a policy for failures they are replaced only once they have failed, and not restarted in place.
+    """
+    replacement = spec.get("podReplacementPolicy")
     possible = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
-    if policy is not None and policy not in possible:
-        yield not_supported(".podReplacementPolicy", policy, possible)
+    if replacement is not None and replacement not in possible:
+        yield not_supported(".podReplacementPolicy", replacement, possible)
     template = spec.get("template") or {}
     yield from inside(".template", template_errors(template))
     policy = (template.get("spec") or {}).get("restartPolicy")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from ktui.writes.validation.internal_types import MOST_BYTES
 from ktui.writes.validation.updates.kinds import update_errors
 
 OTHERS = (
@@ -216,3 +218,29 @@ def test_what_only_gated_pods_may_change() -> None:
 def test_only_a_newline_ends_a_line_of_the_difference() -> None:
     (error,) = told({"hostname": "a\x85b\x0cc"}, {"hostname": "a\x85b"})
     assert '- "Hostname": "a\x85b\\fc",\n+ "Hostname": "a\x85b",\n' in error
+
+
+def many_variables(count: int) -> dict[str, Any]:
+    env = [{"name": f"V{number}", "value": str(number)} for number in range(count)]
+    return {"containers": [{"name": "c", "image": "i:1", "env": env}]}
+
+
+@pytest.mark.parametrize("count", [10, 300])
+def test_a_difference_far_behind_in_a_long_pod_is_shown(count: int) -> None:
+    """`spec.nodeName` follows the containers: at 300 variables after some 2,400 lines."""
+    pods = [{**many_variables(count), "nodeName": name} for name in ("a", "b")]
+    (error,) = told(*pods)
+    changed = [line for line in error.split("\n") if line[:1] in ("+", "-")]
+    assert changed == ['- "NodeName": "a",', '+ "NodeName": "b",']
+    head = next(line for line in error.split("\n") if line.startswith("@@"))
+    at = int(head.split()[1].removeprefix("-").partition(",")[0])
+    assert at > 5 * count and head == f"@@ -{at},7 +{at},7 @@"
+
+
+def test_both_values_of_a_difference_have_the_same_names() -> None:
+    """One of them is just too long for Go's names, the other is not."""
+    size = next(n for n in range(1, 2000) if len(msgspec.json.encode(many_variables(n))) > MOST_BYTES - 100)
+    short = {**many_variables(size), "hostname": "x"}
+    long = {**many_variables(size), "hostname": "x" * 200}
+    (error,) = told(short, long)
+    assert len([line for line in error.split("\n") if line[:1] in ("+", "-")]) == 2
