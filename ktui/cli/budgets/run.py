@@ -98,8 +98,8 @@ async def _run(
 class _Command:
     """The command, in a session of its own: signals reach it only once, with all its processes.
 
-    `status` is its exit status, `signalled` the last signal that came, `ended_by` the last one before its end,
-    `lost` why the server ended.
+    `status` is its exit status, `signalled` the last signal that came, `ended_by` that of the time before its
+    end, `lost` why the server ended.
     """
 
     def __init__(self, words: Sequence[str], kubeconfig: Path, *, quiet: bool) -> None:
