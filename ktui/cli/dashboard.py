@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ktui.tui.app import KtuiApp
 
 SOURCES = ("etcd", "snapshot", "attach", "replay", "prometheus")
-KUBE_APISERVER = "kube-apiserver"  # `etcd_kind` of a server that is only scraped
 
 log = log_of(__name__)
 
@@ -134,7 +133,7 @@ def _over_metrics(args: argparse.Namespace, kube_context: str) -> bool:
     """True if the dashboard shows a scraped kube-apiserver, or a recording of one."""
     if args.replay:
         first = _first_event(args.replay)
-        return isinstance(first, ServerInfo) and first.etcd_kind == KUBE_APISERVER
+        return isinstance(first, ServerInfo) and first.scraped
     if args.prometheus:
         return True
     return bool(kube_context) and not (args.etcd or args.snapshot or args.attach or args.aim)

@@ -14,6 +14,7 @@ from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
 from ktui.contract.events import AnyEvent, ServerInfo
+from ktui.contract.events.base import KUBE_APISERVER
 from ktui.contract.events.live import FlowConfig, LiveServer, LiveStatus, ReplicaScrape
 from ktui.contract.flow_config import flow_config
 from ktui.contract.flow_config import paths as flow_paths
@@ -189,7 +190,7 @@ def server_info(server: LiveServer, at: float, warnings: list[str]) -> ServerInf
             behaviour = behaviour_of(version)
             version, defaults = behaviour.version, behaviour.gates
     return ServerInfo(
-        at=at, ktui_version=__version__, kube_version=version, etcd_version="", etcd_kind="kube-apiserver",
+        at=at, ktui_version=__version__, kube_version=version, etcd_version="", etcd_kind=KUBE_APISERVER,
         endpoints=[server.url], writable=False, progress="assumed", name=server.context,
         feature_gates={name: on for name, on in known.items() if name in defaults and on != defaults[name]},
         warnings=warnings,

@@ -21,6 +21,7 @@ from ktui.contract.events import (
     WatcherClosed,
     WatcherOpened,
 )
+from ktui.contract.events.base import KUBE_APISERVER
 from ktui.contract.events.live import LiveStatus
 from ktui.kube.query import first_values
 from ktui.kube.requestinfo import RequestInfo, parse_path, selected_name
@@ -43,7 +44,7 @@ def traces_server(receiver: OtlpReceiver, behaviour: Behaviour) -> ServerInfo:
     """Return the event about the server where traces are the only source."""
     return ServerInfo(
         at=time.time(), ktui_version=__version__, kube_version=behaviour.version, etcd_version="",
-        etcd_kind="kube-apiserver", endpoints=[url_of(receiver)], writable=False, progress="assumed",
+        etcd_kind=KUBE_APISERVER, endpoints=[url_of(receiver)], writable=False, progress="assumed",
         name="traces", feature_gates=dict(behaviour.changed_gates),
     )  # fmt: skip
 

@@ -137,7 +137,7 @@ OPENED = (
     Shot("requests-watch", (most_expensive, "t", open_watch), (NORMAL,), ("t",)),
     Shot("etcd-value", (pod,), (NORMAL, WIDE)),
     Shot("etcd-history", ("p",), (NORMAL,), CLEAR),
-    Shot("lab-client-go", ("5", "y", "y", "y", "y"), (NORMAL,), ("escape",)),
+    Shot("lab-client-go", ("5", "y", "y", "y"), (NORMAL,), ("escape",)),
     Shot(
         "lab-watch",
         (f":lab {SCOPED}", "i", *["down"] * (len(FIELDS) - 1), "right", "enter"),

@@ -53,13 +53,16 @@ class MarkerRequest(msgspec.Struct, frozen=True):
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
+KUBE_APISERVER = "kube-apiserver"
+
+
 class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     """The server and its etcd. First event of every stream, sent again when it changes."""
 
     ktui_version: str
     kube_version: str
     etcd_version: str
-    etcd_kind: str  # "embedded" | "external" | "snapshot"
+    etcd_kind: str  # "embedded" | "external" | "snapshot" | KUBE_APISERVER
     endpoints: list[str]
     writable: bool
     progress: str  # "supported" | "assumed" | "unsupported"
@@ -71,6 +74,11 @@ class ServerInfo(Event, frozen=True, kw_only=True, tag="server"):
     filling: str = ""  # progress of creating the demo cluster, as text for users
     # Sentences for users about the source: a snapshot without a hash, an etcd without Kubernetes data.
     warnings: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def scraped(self) -> bool:
+        """True for a kube-apiserver that is not ktui's: only its metrics or traces are read."""
+        return self.etcd_kind == KUBE_APISERVER
 
     def with_endpoint(self, url: str) -> ServerInfo:
         """Return the event with one more source, for example `otlp://…` for traces."""

@@ -12,7 +12,7 @@ from ktui.core.state import State
 from ktui.kube.flow_schemas import LEVELS, PriorityLevel, displayed_level
 from ktui.kube.gates import DEFAULT_VERSION
 from ktui.kube.requestinfo import parse_path, split_url
-from ktui.kube.routing.cache_state import CacheState, Readiness
+from ktui.kube.routing.cache_state import AssumedRevision, CacheState, Readiness
 from ktui.kube.versions import Behaviour, behaviour_of
 
 OWN_LEVEL = displayed_level(LEVELS["exempt"])
@@ -62,7 +62,7 @@ class ServerAssumptions:
         size = ResourceSize(count, round(count * each)) if count >= 0 else None
         cache = self.caches.get(resource_id)
         if self.assumed:
-            state = CacheState(progress=self.progress)
+            state = CacheState(cache_rv=AssumedRevision(0), progress=self.progress)
         elif cache is not None:
             state = _routing_state(cache, cache.rv, progress=self.progress, compact=self.compact or None)
         else:  # it was never used: the first request fills it
@@ -92,7 +92,8 @@ def logged(state: State, resource_id: str) -> Assumptions:
 
     etcd's revisions are left out: they have changed since that request.
     """
-    row, cache = state.caches.get(resource_id), CacheState(progress=state.progress)
+    row = state.caches.get(resource_id)
+    cache = CacheState(cache_rv=AssumedRevision(0), progress=state.progress)
     if row is not None:
         cache = _routing_state(row.cache, row.rv, progress=state.progress)
     return Assumptions(server_behaviour(state), cache, size_in(state, resource_id))
@@ -104,7 +105,7 @@ def present(state: State, resource_id: str) -> Assumptions:
     A kube-apiserver that is only scraped fills its caches before it is ready.
     """
     found = logged(state, resource_id)
-    if state.server is not None and state.server.etcd_kind == "kube-apiserver":
+    if state.server is not None and state.server.scraped:
         return replace(found, assumed=True)
     cache = structs.replace(
         found.cache, etcd_rv=state.head.revision or None, compact_rv=state.head.compact or None

@@ -106,7 +106,9 @@ class LabScreen(ServerScreen, mode="lab"):
         return self.results.table
 
     def selected_request(self) -> Selection | None:
-        path, level = self.prediction.path, "" if self.lab.kube else "exempt"
+        server = self.ktui.state.server
+        own = self.lab.kube is None and not (server is not None and server.scraped)
+        path, level = self.prediction.path, "exempt" if own else ""
         return Selection(self.form_pane.verb, path, "from the Lab", level) if path else None
 
     def read_for_body(self) -> Selection | None:

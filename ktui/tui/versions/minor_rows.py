@@ -145,7 +145,7 @@ def level_named(name: str, state: State) -> PriorityLevel | None:
 
     Of a live cluster as this has configured and limited it; None unless both are known.
     """
-    if state.server is None or state.server.etcd_kind != "kube-apiserver":
+    if state.server is None or not state.server.scraped:
         level = LEVELS.get(name)
         return displayed_level(level) if level is not None else None
     live = state.live

@@ -15,7 +15,6 @@ from ktui.tui.widgets.lines import between, line, longest_that_fits
 from ktui.tui.widgets.panel import Panel
 
 _DOT = (" · ", "$ink-faint")
-KUBE_APISERVER = "kube-apiserver"  # ServerInfo's `etcd_kind` where only metrics are read
 WITH_VERSIONS = 3  # how many variants of the left part, longest first, have the versions
 
 
@@ -101,12 +100,12 @@ def _left_variants(state: State, way: Content, *, live: bool) -> list[Content]:
     kube = clickable(line((f"kube {server.kube_version}{changed}", "$foreground")), "app.rules")
     writable = line(("writable", "$foreground") if server.writable else ("read-only", "$success"))
     full = etcd + line((f" ({server.etcd_kind})", "$ink-muted"))
-    scraped = state.live.server
-    if scraped is not None and server.etcd_kind != KUBE_APISERVER:
+    found = state.live.server
+    if found is not None and not server.scraped:
         full += line((f" + metrics of {_replicas(state)}", "$foreground"))
-    elif scraped is not None:
+    elif found is not None:
         full = etcd = line((_replicas(state), "$foreground"))
-        kube = line((f"kube-apiserver {scraped.version or '?'}{changed}", "$foreground"))
+        kube = line((f"kube-apiserver {found.version or '?'}{changed}", "$foreground"))
     head = [way, called] if server.name else [way]
     may = [writable] if live else []  # a recording is never writable
     forms: Sequence[list[Content]] = ([full, kube, *may], [etcd, kube, *may], [etcd, kube], [kube], [])

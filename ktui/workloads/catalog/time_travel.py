@@ -115,7 +115,8 @@ async def _travel(
         context.count("time_travels")
     else:
         counts.current += 1
-    context.now = f"rv {form}: web-0 on {', '.join(nodes) or 'no node'}, {behind} revisions behind"
+    distance = f"{abs(behind)} revisions {'behind' if behind >= 0 else 'ahead'}"
+    context.now = f"rv {form}: web-0 on {', '.join(nodes) or 'no node'}, {distance}"
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
