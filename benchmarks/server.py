@@ -60,21 +60,28 @@ async def serving(pods: int, stored: bytes | None = None) -> AsyncIterator[Servi
     """Yield a server over an etcd with `pods` copies of `stored`, whose cache of pods is filled."""
     etcd = await EmbeddedEtcd.start(quota=max(QUOTA_BYTES, pods * _STORED_BYTES))
     try:
-        await _seed(etcd.endpoint, seeded(stored or template(), pods))
-        started = time.perf_counter()
-        process = _serve(etcd.endpoint)
-        try:
-            port = await asyncio.to_thread(_port_of, process)
-            await asyncio.to_thread(_await_ready, port)
-            yield Serving(port, process.pid, etcd.endpoint, time.perf_counter() - started)
-        finally:
-            process.terminate()
-            process.wait()
+        await fill(etcd.endpoint, seeded(stored or template(), pods))
+        async with serving_over(etcd.endpoint) as server:
+            yield server
     finally:
         await etcd.stop()
 
 
-async def _seed(endpoint: str, pods: Iterable[tuple[bytes, bytes]]) -> None:
+@asynccontextmanager
+async def serving_over(endpoint: str) -> AsyncIterator[Serving]:
+    """Yield a server over the etcd at `endpoint`, whose cache of pods is filled."""
+    started = time.perf_counter()
+    process = _serve(endpoint)
+    try:
+        port = await asyncio.to_thread(_port_of, process)
+        await asyncio.to_thread(_await_ready, port)
+        yield Serving(port, process.pid, endpoint, time.perf_counter() - started)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def fill(endpoint: str, pods: Iterable[tuple[bytes, bytes]]) -> None:
     limit = [("grpc.max_send_message_length", -1)]
     async with grpc.aio.insecure_channel(endpoint.removeprefix("http://"), options=limit) as channel:
         store, remaining = rpc.KVStub(channel), iter(pods)

@@ -160,7 +160,10 @@ class EtcdClient:
             key=key, range_end=range_end, limit=limit, revision=revision,
             keys_only=keys_only, count_only=count_only,
         )  # fmt: skip
-        return await self._transport.call(types.RANGE, request, _range_result, range_text, purpose)
+        small = not range_end
+        return await self._transport.call(
+            types.RANGE, request, _range_result, range_text, purpose, small=small
+        )
 
     async def range_stream(
         self, key: bytes, range_end: bytes, *, limit: int = 0, revision: int = 0, purpose: str = ""

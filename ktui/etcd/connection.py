@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
 import grpc
 
 from ktui.etcd import grpc_errors
 from ktui.etcd.errors import ConnectionLostError, EtcdError
+from ktui.etcd.small_reads import NotAnsweredError, SmallReads
 from ktui.etcd.types import Metadata
 
 WatchCall: TypeAlias = grpc.aio.StreamStreamCall
@@ -21,16 +22,19 @@ class EtcdConnection:
     """A connection to one endpoint. Connects with its first call; gRPC reconnects it when it breaks.
 
     `number` is the endpoint's index in the configuration. `heard_at` is the time (time.monotonic) of etcd's
-    last response, 0 before the first.
+    last response over gRPC, 0 before the first.
     """
 
-    def __init__(self, endpoint: str, channel: grpc.aio.Channel, number: int = 0) -> None:
+    def __init__(
+        self, endpoint: str, channel: grpc.aio.Channel, number: int = 0, small: SmallReads | None = None
+    ) -> None:
         self.endpoint = endpoint
         self.number = number
         self.heard_at = 0.0
         self.lost = False
         self._moved = False
         self.channel = channel
+        self._small = small
         self._opened_at = time.monotonic()
         self._failed_at = 0.0
         self._asked_at = 0.0  # the first call since the last response or failure
@@ -41,7 +45,7 @@ class EtcdConnection:
     @property
     def in_use(self) -> bool:
         self._forget_ended_watches()
-        return bool(self._calls or self._watches)
+        return bool(self._calls or self._watches or (self._small is not None and self._small.in_use))
 
     @property
     def silent_seconds(self) -> float:
@@ -58,8 +62,13 @@ class EtcdConnection:
     def heard(self) -> None:
         self.heard_at = time.monotonic()
 
-    async def unary(self, path: str, body: bytes, metadata: Metadata, seconds: float) -> bytes:
+    async def unary(
+        self, path: str, body: bytes, metadata: Metadata, seconds: float, *, small: bool = False
+    ) -> bytes:
         """Return the raw response of one RPC within `seconds`. Raises EtcdError."""
+        if small and self._small is not None:
+            with suppress(NotAnsweredError):
+                return await self._small.read(body, metadata)
         if self.lost:
             raise grpc_errors.lost(self.endpoint)
         method = self._methods.get(path)
@@ -134,6 +143,8 @@ class EtcdConnection:
     def give_up(self) -> None:
         """End all calls with ConnectionLostError: the connection is dead although it reported no error."""
         self.lost = True
+        if self._small is not None:
+            self._small.close()
         for call in [*self._calls, *self._watches]:
             call.cancel()
 
@@ -150,6 +161,8 @@ class EtcdConnection:
         return grpc_errors.lost(self.endpoint) if self.lost else grpc_errors.moved(self.endpoint)
 
     async def close(self) -> None:
+        if self._small is not None:
+            self._small.close()
         await self.channel.close()
 
 

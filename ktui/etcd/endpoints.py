@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -13,6 +14,7 @@ import grpc
 from ktui.etcd.client_config import Endpoint, EtcdConfig, parse_endpoint
 from ktui.etcd.connection import EtcdConnection
 from ktui.etcd.errors import EtcdError, UnreachableError
+from ktui.etcd.small_reads import SmallReads
 
 STEP_SECONDS = 4.0
 ALERT_SECONDS = 2.0  # TLS 1.3: a server refuses a client's certificate only after the handshake
@@ -273,7 +275,8 @@ class Endpoints:
         return self._to(self._detour or self._endpoints[number], number)
 
     def _to(self, endpoint: Endpoint, number: int) -> EtcdConnection:
-        return EtcdConnection(self._endpoints[number].text, self._channel(endpoint), number)
+        small = SmallReads(endpoint, partial(_context, self._config), self._config.server_name)
+        return EtcdConnection(self._endpoints[number].text, self._channel(endpoint), number, small)
 
     def _channel(self, endpoint: Endpoint) -> grpc.aio.Channel:
         options: list[tuple[str, int | str]] = [*_OPTIONS]

@@ -59,14 +59,19 @@ class Transport:
         decode: Callable[[bytes], Awaitable[Decoded[T]]],
         text: Callable[[Message], str],
         purpose: str,
+        *,
+        small: bool = False,
     ) -> T:
-        """Send one RPC, with failover; count, meter and publish it. Raises EtcdError."""
+        """Send one RPC, with failover; count, meter and publish it. Raises EtcdError.
+
+        `small`: a Range of one key, which has a connection of its own (small_reads.py).
+        """
         method.check(self.read_only)
         body: bytes = request.SerializeToString()
         entry = LedgerEntry(method.op, purpose, sent=len(body))
         started, known = time.perf_counter(), self.ledger.head
         try:
-            raw = await self._with_failover(method, body)
+            raw = await self._with_failover(method, body, small)
             decoded = await decode(raw)
         except EtcdError as error:
             self._note(entry, error, lambda: text(request))
@@ -179,14 +184,14 @@ class Transport:
         self.ledger.close()
         await self.endpoints.close()
 
-    async def _with_failover(self, method: Rpc, body: bytes) -> bytes:
+    async def _with_failover(self, method: Rpc, body: bytes, small: bool) -> bytes:
         """Try one endpoint after the other; repeat a write only if it was certainly not sent."""
         renewed = False
         tries = len(self.endpoints)
         while True:
             tries -= 1
             try:
-                return await self._send(method, body, await self._credentials())
+                return await self._send(method, body, await self._credentials(), small)
             except AuthenticationError:
                 if renewed or not self._token:
                     raise
@@ -199,10 +204,10 @@ class Transport:
                 if tries <= 0 or not (method.harmless or grpc_errors.never_sent(error)):
                     raise
 
-    async def _send(self, method: Rpc, body: bytes, metadata: Metadata) -> bytes:
+    async def _send(self, method: Rpc, body: bytes, metadata: Metadata, small: bool = False) -> bytes:
         connection = self.endpoints.connection()
         try:
-            return await connection.unary(method.path, body, metadata, method.timeout)
+            return await connection.unary(method.path, body, metadata, method.timeout, small=small)
         except UnreachableError as error:
             self._failed(error, connection)
             raise
