@@ -13,7 +13,7 @@ from ktui.apiserver.dispatch import READS, Handlers, TextNotFound, find_handler,
 from ktui.apiserver.http.request import BodyIncomplete
 from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.metrics.requests import RequestMetrics
-from ktui.apiserver.negotiation import JSON, check_whole
+from ktui.apiserver.negotiation import JSON, check_whole, route_by_mime_type
 from ktui.apiserver.pages.discovery import find_document, served_by_verb
 from ktui.apiserver.pages.responses import log_refusal, send_error, send_json, send_negotiated
 from ktui.apiserver.server import Server
@@ -86,7 +86,10 @@ def _of_components(call: Call) -> bool:
 
 
 def _warn(call: Call, resource: Resource) -> None:
+    """Add a deprecated API's warning, unless the HTTP router refuses a read's Accept header (406)."""
     if warning := warning_of(resource, call.behaviour):
+        if not resource.custom and call.verb in READ_VERBS and call.request.accept.strip():
+            route_by_mime_type(call.request.accept, collection=call.verb != "GET")
         call.response.add_headers(warning_headers([warning]))
 
 

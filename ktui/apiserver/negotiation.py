@@ -147,7 +147,7 @@ def negotiate(
     if not accept.strip():
         return Form(pretty=pretty)
     if not custom:
-        _route_by_mime_type(accept, collection or stream)
+        route_by_mime_type(accept, collection or stream)
     for clause in parse_accept(accept):
         for media_type in PRODUCED:
             if not _matches(clause, media_type):
@@ -177,7 +177,7 @@ def whole_form(accept: str) -> Form | None:
 def check_whole(accept: str, *, routed: bool) -> None:
     """Raise 406 if a list of APIs has no accepted form. `routed`: bare media types are compared first."""
     if routed and accept.strip():
-        _route_by_mime_type(accept, collection=False)
+        route_by_mime_type(accept, collection=False)
     if whole_form(accept) is None:
         raise not_acceptable_form()
 
@@ -195,8 +195,8 @@ def _whole_objects(clause: Clause) -> bool:
     return plain and parameters.get("stream", "") in ("", "watch")
 
 
-def _route_by_mime_type(accept: str, collection: bool) -> None:
-    """Apply the HTTP router's check. LIST and WATCH are one route, which has the stream types as well."""
+def route_by_mime_type(accept: str, collection: bool) -> None:
+    """Apply the HTTP router's check (406). LIST and WATCH are one route, which has the stream types too."""
     wanted = mime_types(accept)
     if "*/*" not in wanted and not any(mime in SERVED_MEDIA_TYPES for mime in wanted):
         raise not_acceptable(COLLECTION_MEDIA_TYPES if collection else SERVED_MEDIA_TYPES)

@@ -172,8 +172,12 @@ def _entries(resource: Resource) -> list[Document]:
     return entries
 
 
+_UNNAMED = {"group": "", "version": ""}
+
+
 def _aggregated(resource: Resource) -> Document:
-    own = {"group": resource.group, "version": resource.version}
+    # As kube-apiserver's installer, built-in resources name only kinds of another group and version.
+    own = {"group": resource.group, "version": resource.version} if resource.custom else _UNNAMED
     entry: Document = {
         "resource": resource.resource,
         "responseKind": {**own, "kind": resource.kind},

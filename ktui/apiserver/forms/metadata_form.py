@@ -15,17 +15,11 @@ from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.storage.objects import StoredObject
+from ktui.wire.encode import MANAGED_FIELDS, OBJECT_META
 from ktui.wire.pieces import Layout
 from ktui.wire.stored_codec import Messages
 
-# metav1.ObjectMeta and what it contains: members in the order in which Go encodes them.
-OBJECT_META = (
-    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
-    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations",
-    "ownerReferences", "finalizers", "managedFields",
-)  # fmt: skip
 _OWNER = ("apiVersion", "kind", "name", "uid")  # which are always written
-_MANAGED_FIELDS = ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource")
 
 
 def _struct(name: str, *members: str, required: tuple[str, ...] = (), **lists: type) -> Any:
@@ -37,7 +31,7 @@ def _struct(name: str, *members: str, required: tuple[str, ...] = (), **lists: t
 
 
 _OwnerReference = _struct("OwnerReference", "controller", "blockOwnerDeletion", required=_OWNER)
-_ManagedFieldsEntry = _struct("ManagedFieldsEntry", *_MANAGED_FIELDS)
+_ManagedFieldsEntry = _struct("ManagedFieldsEntry", *MANAGED_FIELDS)
 _ObjectMeta = _struct(
     "ObjectMeta", *OBJECT_META, ownerReferences=_OwnerReference, managedFields=_ManagedFieldsEntry
 )
@@ -114,7 +108,6 @@ class Partial(ObjectForm):
         return list_head(LIST_KIND, self._api_version, metadata)
 
     def empty_list(self, metadata: dict[str, Any]) -> bytes:
-        """Return a List without items, for which upstream sends null (a nil slice)."""
         return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
 
     def item(self, obj: StoredObject) -> Sequence[bytes]:

@@ -49,6 +49,10 @@ class ObjectForm(EventForm):
         """Render a List's end, after the last item."""
         return LIST_TAIL
 
+    def empty_list(self, metadata: dict[str, Any]) -> bytes:
+        """Render a List without items; where upstream's slice is nil, it is null."""
+        return self.list_head(metadata) + self.list_tail(metadata)
+
     @abstractmethod
     def item(self, obj: StoredObject) -> Sequence[Piece]:
         """Render one item of a List, in pieces to be joined."""

@@ -9,15 +9,16 @@ from typing import Any, TypedDict
 
 import msgspec
 
-from ktui.apiserver.forms.metadata_form import OBJECT_META, Partial
+from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import ObjectForm, event_line
 from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.kube.status import bad_request
-from ktui.kube.tables.table import TableRow, table_columns, table_row
+from ktui.kube.tables.table import PRINTERS, TableRow, table_columns, table_row
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import LARGE_BYTES
+from ktui.wire.encode import OBJECT_META
 
 _NULL = b"null"
 INCLUDES = ("Metadata", "Object", "None")
@@ -56,6 +57,11 @@ class Table(ObjectForm):
     def list_head(self, metadata: dict[str, Any]) -> bytes:
         return self._head(metadata, table_columns(self._resource))
 
+    def empty_list(self, metadata: dict[str, Any]) -> bytes:
+        if self._resource.custom or self._resource.id in PRINTERS:
+            return super().empty_list(metadata)
+        return self.list_head(metadata).removesuffix(b"[") + b"null}\n"
+
     def item(self, obj: StoredObject) -> Sequence[bytes]:
         row = obj.table_row(self._resource, self._made).at(time.time())
         return (row, *self._object(obj), b"}")
@@ -67,7 +73,7 @@ class Table(ObjectForm):
         return self.item(obj) if ready else None
 
     def whole(self, obj: StoredObject) -> bytes:
-        return self._one(b"".join(self.item(obj)), str(obj.rv))
+        return self._one(b"".join(self.item(obj)), str(obj.rv or ""))
 
     def of_document(self, document: bytes) -> bytes:
         metadata = json.loads(document).get("metadata") or {}

@@ -22,6 +22,7 @@ _RESOLVER: Any = yaml.resolver.Resolver()
 _TEXT = "tag:yaml.org,2002:str"
 _TEXT_TO_GO = frozenset(("=", "<<"))  # special to PyYAML only
 _GO_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+")
+_INDICATORS = frozenset("*&!")  # text that PyYAML takes for a value of its own when it stands alone
 _END = "\n...\n"
 _LETTERS = frozenset("yYnN")  # booleans of YAML 1.1 that PyYAML reads as text
 
@@ -32,6 +33,8 @@ def _text(dumper: _Dumper, text: str) -> Any:
         return dumper.represent_scalar(_tag(text), text)
     if "\n" in text:
         style = "|"
+    elif text in _INDICATORS:
+        style = "'"
     elif _tag(text) != _TEXT or text in _LETTERS or _GO_NUMBER.fullmatch(text):
         style = '"'
     return dumper.represent_scalar(_TEXT, text, style=style)

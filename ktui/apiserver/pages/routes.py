@@ -31,9 +31,11 @@ from ktui.telemetry.off_loop import Slices
 def version_document(behaviour: Behaviour) -> dict[str, str]:
     """Return /version: the Kubernetes version whose rules apply; ktui's own version follows the plus."""
     released = f"1.{behaviour.minor}.{behaviour.patch or 0}"
-    return {
-        "major": "1",
-        "minor": str(behaviour.minor),
+    numbers = {"major": "1", "minor": str(behaviour.minor)}
+    if behaviour.minor >= 33:  # kubernetes#130019
+        numbers |= {"emulationMajor": "1", "emulationMinor": str(behaviour.minor)}
+        numbers |= {"minCompatibilityMajor": "1", "minCompatibilityMinor": str(behaviour.minor - 1)}
+    return numbers | {
         "gitVersion": f"v{behaviour.preview or released}+ktui-{__version__}",
         "gitCommit": "",
         "gitTreeState": "",

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 from ktui.apiserver.answer import finished, send_document
@@ -16,10 +17,10 @@ from ktui.apiserver.negotiation import negotiate
 from ktui.apiserver.server import Server
 from ktui.apiserver.verbs.listing import message_chunks
 from ktui.kube.golang.formatting import to_json
+from ktui.kube.listoptions import parse_list_options, read_list, read_watch
 from ktui.kube.requestinfo import has_route
 from ktui.kube.resources import BUILTIN, Resource
-from ktui.kube.selectors import FieldSelector, LabelSelector
-from ktui.kube.status import method_not_allowed, method_not_supported, not_found
+from ktui.kube.status import method_not_allowed, method_not_supported, not_found, path_not_found
 from ktui.kube.tables.table import TableRow
 from ktui.storage.objects import StoredObject
 
@@ -57,28 +58,33 @@ class Component:
 
 
 def is_served(call: Call) -> bool:
-    return call.verb in ("GET", "LIST") and has_route(call.request.method, call.verb)
+    reads = call.verb in ("GET", "LIST", "WATCH") and has_route(call.request.method, call.verb)
+    return reads and not call.info.subresource
 
 
 async def handle(server: Server, call: Call) -> None:
-    """GET of one, LIST of all; StatusError 404, 405, 406."""
+    """GET of one, LIST of all, whose options are only checked; StatusError 400, 404, 405, 406, 422."""
     assert RESOURCE is not None
-    if call.verb == "WATCH":
-        raise method_not_supported(RESOURCE, "watch")
-    if not is_served(call) or call.info.subresource:
+    if call.info.subresource:
+        raise path_not_found()
+    if not is_served(call):
         raise method_not_allowed()
-    of_list = call.verb == "LIST"
+    of_list = call.verb != "GET"
     wants = call.request.wants_pretty
     form = negotiate(call.request.accept, custom=False, collection=of_list, pretty=wants, drops=call.drops)
+    if of_list:
+        options = parse_list_options(call.request.query)
+        watches = options.watch or call.verb == "WATCH"
+        labels, fields = (read_watch if watches else read_list)(options, call.behaviour, RESOURCE)
+        if watches:
+            raise method_not_supported(RESOURCE, "watch")
     codec = server.services.codec
     include = call.request.parameter("includeObject")
     renderer = object_form(form, RESOURCE, codec, include=include, of_list=of_list)
     names = [*PORTS, ETCD] if of_list else [call.info.name]
     if not of_list and call.info.name not in (*PORTS, ETCD):
-        raise not_found(RESOURCE, call.info.name)
+        raise not_found(replace(RESOURCE, resource="componentstatus"), call.info.name)  # as upstream
     if of_list:
-        labels = LabelSelector.parse(call.request.parameter("labelSelector"))
-        fields = FieldSelector.parse(call.request.parameter("fieldSelector"), RESOURCE)
         named = [(name, {"metadata.name": name, "metadata.namespace": ""}) for name in names]
         names = [name for name, found in named if labels.matches({}) and fields.matches(found)]
     documents = [to_json(await _status(server, name)) for name in names]

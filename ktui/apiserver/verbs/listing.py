@@ -11,7 +11,6 @@ from typing import Any
 from ktui.apiserver.answer import finished
 from ktui.apiserver.call import Call
 from ktui.apiserver.forms.choose import dropper, object_form
-from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import Message, ObjectForm
 from ktui.apiserver.framing import LARGE_FOLLOWS, chunked, in_yaml, indented, list_metadata
 from ktui.apiserver.http.response import Body, accepts_gzip
@@ -120,8 +119,7 @@ async def _chunks(
         return await message_chunks(renderer, metadata, answer.objects, replaced)
     head, tail = renderer.list_head(metadata), renderer.list_tail(metadata)
     if not answer.objects:
-        document = renderer.empty_list(metadata) if isinstance(renderer, Partial) else head + tail
-        return iter((finished(document, form),))
+        return iter((finished(renderer.empty_list(metadata), form),))
     whole = iter(answer.objects)
     if answer.route in (Source.ETCD.value, FELL_BACK) and isinstance(answer.objects, list):
         whole = drain(answer.objects, meter)  # read from etcd for this response

@@ -78,8 +78,9 @@ def _described(resource: Resource, column: TableColumn) -> TableColumn:
         return replace(column, format="name")
     if column.name == "Created At":
         return replace(column, type="date")
-    kind, description = _texts()["columns"].get(resource.id, {}).get(column.name, ("string", ""))
-    return replace(column, type=kind, description=description)
+    known = _texts()["columns"].get(resource.id, {}).get(column.name, ("string", ""))
+    kind, description, *form = known
+    return replace(column, type=kind, description=description, format="".join(form))
 
 
 @lru_cache(maxsize=1)
