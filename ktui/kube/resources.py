@@ -92,6 +92,11 @@ class Resource:
         object.__setattr__(self, "served_as_stored", self.storage_version in ("", api_version))
 
     @property
+    def internal_group(self) -> str:
+        """The group of upstream's internal type, which errors of values name: all Events are the core's."""
+        return "" if self.resource == "events" and not self.custom else self.group
+
+    @property
     def path(self) -> str:
         """URL path of the collection over all namespaces: `/api/v1/pods`, `/apis/apps/v1/deployments`."""
         root = "/apis" if self.group else "/api"

@@ -185,6 +185,26 @@ def _of_value(field: SchemaField, value: Any, path: Path, release: int | None) -
             yield from _of_struct(field.type, item, at, release)
 
 
+def drop_unknown(obj: dict[str, Any], api_version: str, kind: str, release: int | None) -> None:
+    """Remove in place what `unknown_fields` names."""
+    message = message_of(api_version, kind)
+    if message is not None:
+        _drop(message, obj, release, frozenset(_TYPE_META))
+
+
+def _drop(message: str, obj: dict[str, Any], release: int | None, more: frozenset[str] = frozenset()) -> None:
+    known = fields_by_name(message, release)
+    for name in [name for name in obj if name not in known and name not in more]:
+        del obj[name]
+    for name, value in obj.items():
+        field = known.get(name)
+        if field is not None and field.kind == "message" and not isinstance(value, str):
+            items = value.values() if field.is_map else value if field.repeated else (value,)
+            for item in items or ():
+                if isinstance(item, dict):
+                    _drop(field.type, item, release)
+
+
 _ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "double": 0, "quantity": "0"}
 
 

@@ -124,7 +124,7 @@ def stored_as_v1beta1(definition: Members) -> Members:
     """Return the v1 members of a definition as kube-apiserver stores them."""
     try:
         spec = _members.decode(definition["spec"])
-        versions = _list.decode(spec["versions"])
+        versions = _list.decode(spec.get("versions", b"[]")) or []
         for version in versions:
             _rename_columns(version, "jsonPath", "JSONPath")
         if versions:

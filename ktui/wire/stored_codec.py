@@ -116,3 +116,7 @@ class StoredCodec(Codec):
     def unknown_fields(self, obj: dict[str, Any], api_version: str, kind: str) -> list[str]:
         """Paths of the fields that this release's type does not have, in the order of the object."""
         return gotypes.unknown_fields(obj, api_version, kind, self.release)
+
+    def drop_unknown(self, obj: dict[str, Any], api_version: str, kind: str) -> None:
+        """Remove these fields in place; protobuf has no room for them anyway."""
+        gotypes.drop_unknown(obj, api_version, kind, self.release)

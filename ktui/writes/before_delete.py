@@ -68,12 +68,15 @@ def _namespace_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
 
 
 def _definition_fate(obj: Obj, marked: Obj, now: datetime.datetime) -> Fate:
-    """Return the effect on a definition, which stays until the server has deleted its objects."""
+    """Return the effect on a definition, which stays until the server has deleted its objects.
+
+    Its first deletion does not ask for the finalizers of a propagation policy.
+    """
     metadata = marked["metadata"]
     if metadata.get("deletionTimestamp"):
         return Fate.NOTHING if metadata.get("finalizers") else Fate.REMOVE
     metadata["deletionTimestamp"] = timestamp(now)
-    finalizers = metadata.get("finalizers") or []
+    finalizers = metadata_of(obj).get("finalizers") or []
     metadata["finalizers"] = [*(f for f in finalizers if f != CLEANUP), CLEANUP]
     pending = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
     set_condition(marked, "Terminating", "True", "InstanceDeletionPending", pending)

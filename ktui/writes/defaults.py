@@ -192,7 +192,19 @@ def _namespace(metadata: Obj) -> None:
     if name := metadata.get("name"):
         labels = metadata.setdefault("labels", {})
         if isinstance(labels, dict):
-            labels.setdefault("kubernetes.io/metadata.name", name)
+            labels["kubernetes.io/metadata.name"] = name
+
+
+def _event(event: Obj) -> None:
+    """Set what is written even if empty; in events.k8s.io most of it has other names, or may be missing."""
+    new = event.get("apiVersion") == "events.k8s.io/v1"
+    times = ("FirstTimestamp", "LastTimestamp")
+    names = [f"deprecated{name}" if new else name[:1].lower() + name[1:] for name in times]
+    for name in ("eventTime", *names):
+        event.setdefault(name, None)
+    event.setdefault("deprecatedSource" if new else "source", {})
+    for name in () if new else ("reportingComponent", "reportingInstance"):
+        event.setdefault(name, "")
 
 
 def _allocatable(status: Obj) -> None:
@@ -278,10 +290,7 @@ _BY_KIND: dict[str, Table] = {
     ),
     "EndpointSlice": (*_PROTOCOL, ("ports[].name", "")),
     "Endpoints": (("subsets[]", _PROTOCOL),),
-    "Event": (
-        *members(eventTime=None, firstTimestamp=None, lastTimestamp=None, source={}),
-        *members(reportingComponent="", reportingInstance=""),
-    ),
+    "Event": (("", _event),),
     "FlowSchema": (("spec!.matchingPrecedence", Unset(DEFAULT_PRECEDENCE)),),
     "HorizontalPodAutoscaler": (("spec!.minReplicas", 1), ("", _autoscaler)),
     "IngressClass": (("spec.parameters.scope", "Cluster"),),

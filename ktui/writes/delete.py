@@ -36,6 +36,7 @@ JOB_PODS_STAY = (
 
 # Admission plugin NamespaceLifecycle.
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
+_SYSTEM_PRIORITIES = frozenset({"system-cluster-critical", "system-node-critical"})
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -43,6 +44,9 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     options = await compute(sent_options, server, call, resource, body)
     if resource.id == "namespaces" and call.info.name in IMMORTAL:
         raise forbidden(resource, call.info.name, "this namespace may not be deleted")
+    if resource.resource == "priorityclasses" and call.info.name in _SYSTEM_PRIORITIES:
+        why = "this is a system priority class and cannot be deleted"
+        raise forbidden(resource, call.info.name, why)
     await check_webhooks(server, resource, call.info, "DELETE", None)
     call.writes()
     gone, obj = await delete(server, resource, call.info.namespace, call.info.name, options)
@@ -111,9 +115,12 @@ def check_preconditions(resource: Resource, name: str, obj: Obj, options: Delete
         ("ResourceVersion", options.resource_version, metadata.get("resourceVersion", "")),
     ):
         if wanted is not None and wanted != found:
-            # Upstream deletes namespaces with separate code.
-            unmet = precondition_failed if resource.id == "namespaces" else precondition_unmet
-            raise unmet(resource, name, what, wanted, found)
+            # Upstream deletes namespaces and definitions with separate code.
+            if resource.resource in ("namespaces", "customresourcedefinitions"):
+                raise precondition_failed(resource, name, what, wanted, found)
+            raise precondition_unmet(
+                replace(resource, group=resource.internal_group), name, what, wanted, found
+            )
 
 
 PAGE = 10_000

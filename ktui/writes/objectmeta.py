@@ -6,7 +6,7 @@ import datetime
 import random
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
@@ -22,6 +22,7 @@ from ktui.kube.names import (
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
 from ktui.writes.strategies import GENERATION_COUNTS
+from ktui.writes.validation.values.checks import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
@@ -188,9 +189,12 @@ def generate_name(base: str) -> str:
     return base[:MAX_GENERATED_BASE] + suffix
 
 
-_NAME_RULES = {
+_NAME_RULES: dict[str, Callable[[str], Iterable[str]]] = {
     "namespaces": dns_label_faults,
     "services": dns_label_faults,
+    "apiservices": path_segment_faults,
+    "events": path_segment_faults,  # a stricter rule for events.k8s.io is in validation/values/events.py
+    "ipaddresses": lambda name: () if is_address(name) else (IP_FAULT,),
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
 
@@ -229,7 +233,7 @@ def validate_metadata(
     rest, fixed = [*again, *(values or [])], fixed or []
     errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
     if errors:
-        raise invalid_object(resource.kind, resource.group, name, errors)
+        raise invalid_object(resource.kind, resource.internal_group, name, errors)
 
 
 def _name_errors(name: str, resource: Resource) -> list[FieldError]:

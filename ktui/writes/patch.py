@@ -99,7 +99,8 @@ def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
         return
     metadata = config.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    texts = (metadata.get(name) for name in ("namespace", "name"))
+    named = "/".join(text if isinstance(text, str) else "" for text in texts)
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
     text = faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])
     raise bare_error(f"failed to create typed patch object ({named}; {kind}): {text}")

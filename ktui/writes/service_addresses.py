@@ -42,6 +42,11 @@ class ServiceRange:
         return f"IPv{self._network.version}"
 
     @property
+    def base(self) -> str:
+        """The network's own address, which the answer to a dry run shows instead of a free one."""
+        return str(self._network[0])
+
+    @property
     def first(self) -> str:
         """The address of the Service `kubernetes`."""
         return str(self._network[1])
@@ -98,23 +103,17 @@ class Addresses:
         if not await create_own(self._registry, address_object(address, namespace, service)):
             raise Unavailable("provided IP is already allocated")
 
-    async def check(self, address: str) -> None:
-        """Check an address as `take` does, without reserving it."""
-        self.range.check(address)
-        if await self._used(address):
-            raise Unavailable("provided IP is already allocated")
-
-    async def draw(self, namespace: str, service: str, *, dry_run: bool = False) -> str:
+    async def draw(self, namespace: str, service: str) -> str:
         """Reserve any address, first in the upper part of the range; raise Unavailable if all are in use."""
         size, reserved = self.range.size, self.range.reserved
         candidates = [random.randrange(reserved, size) for _ in range(TRIES)]
         for offset in candidates:
-            if await self._try(self.range.at(offset), namespace, service, dry_run):
+            if await self._try(self.range.at(offset), namespace, service):
                 return self.range.at(offset)
         used = {obj.name for obj in (await self._store.list(StoreListRequest())).objects}
         for offset in (*range(reserved, min(size, reserved + len(used) + TRIES)), *range(reserved)):
             address = self.range.at(offset)
-            if address not in used and await self._try(address, namespace, service, dry_run):
+            if address not in used and await self._try(address, namespace, service):
                 return address
         raise Unavailable("range is full")
 
@@ -122,14 +121,8 @@ class Addresses:
         with ignoring_not_found():
             await self._store.delete(None, address)
 
-    async def _try(self, address: str, namespace: str, service: str, dry_run: bool) -> bool:
-        if dry_run:
-            return not await self._used(address)
+    async def _try(self, address: str, namespace: str, service: str) -> bool:
         return await create_own(self._registry, address_object(address, namespace, service))
-
-    async def _used(self, address: str) -> bool:
-        found, _ = await self._store.get(None, address)
-        return found is not None
 
 
 DEFAULT = "30000-32767"

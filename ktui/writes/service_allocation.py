@@ -120,10 +120,12 @@ class Allocation:
 
     async def _address(self, need: Need) -> str:
         if need.wanted is None:
-            return await self.addresses.draw(self.namespace, self.name, dry_run=self.dry_run)
+            if self.dry_run:
+                return self.addresses.range.base
+            return await self.addresses.draw(self.namespace, self.name)
         address = str(need.wanted)
-        if self.dry_run:
-            await self.addresses.check(address)
+        if self.dry_run:  # whether it is free is not looked up, as upstream
+            self.addresses.range.check(address)
         else:
             await self.addresses.take(address, self.namespace, self.name)
         return address

@@ -108,7 +108,21 @@ def go_value(value: Any) -> str:
         return f"[{' '.join(map(go_value, value))}]"
     if value is None:
         return "<nil>"
+    if isinstance(value, float) or (isinstance(value, int) and not -(1 << 63) <= value < 1 << 63):
+        return general(float(value))  # what JSON cannot decode as int64
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def go_syntax(value: Any) -> str:
+    """Format decoded JSON as %#v does: `map[string]interface {}{"a":1}`."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{quote(key)}:{go_syntax(value[key])}" for key in sorted(value))
+        return f"map[string]interface {{}}{{{inner}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(go_syntax, value))}}}"
+    if value is None:
+        return "interface {}(nil)"
+    return quote(value) if isinstance(value, str) else go_value(value)
 
 
 _SPECIAL = re.compile(rb"[<>&]|\xe2\x80[\xa8\xa9]")

@@ -42,6 +42,8 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         unknown = server.services.codec.unknown_fields(changed, resource.api_version, resource.kind)
         own = copied(obj)
         server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
+        if unknown and resource.encoding == "json":
+            server.services.codec.drop_unknown(own, resource.api_version, resource.kind)
         set_defaults(own)
         stored = _patched(server, own, _untouched(obj, was, own), resource)
         return stored, unknown_texts(unknown)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ktui.kube.fielderrors import Path, joined
-from ktui.kube.golang.formatting import go_type, go_value
+from ktui.kube.golang.formatting import go_syntax, go_type, go_value
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
@@ -79,7 +79,7 @@ def _of_value(value: Any, field: SchemaField, path: Path) -> Iterator[str]:
 
 def _of_scalar(value: Any, wanted: str, path: Path | None) -> Iterator[str]:
     if wanted == "string" and not isinstance(value, str):
-        yield _other(path, "string", value)
+        yield f"{joined(path)}: expected string, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
     elif wanted == "boolean" and not isinstance(value, bool):
         yield _other(path, "boolean", value)
     elif wanted == "number" and (isinstance(value, bool) or not isinstance(value, int | float)):

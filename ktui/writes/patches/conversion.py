@@ -38,6 +38,8 @@ def _member_fault(field: SchemaField, value: Any) -> str:
 def _fault(field: SchemaField, value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        value = float(value)  # as Go decodes it
     kind, wanted = _KINDS[type(value)], _SCALARS.get(field.kind)
     if field.kind == "message":
         return _struct_fault(field.type, value) if kind == "map" else f"cannot restore struct from: {kind}"

@@ -79,9 +79,7 @@ def _apply(document: Any, operation: Any) -> Any:
 
 
 def _value(operation: Obj) -> Any:
-    if "value" not in operation:
-        raise PatchFailed("the operation needs a value")
-    return copied(operation["value"])
+    return copied(operation.get("value"))  # a missing one is null, as upstream
 
 
 def _from(operation: Obj) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import functools
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -23,6 +24,7 @@ from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.updates.services import warnings as service_warnings
 from ktui.writes.validation.values import (
     cluster,
+    events,
     flow_control,
     jobs,
     networks,
@@ -49,16 +51,18 @@ _ROWS: dict[str, tuple[Row, ...]] = {
     "deployments.apps": workloads.DEPLOYMENT,
     "endpoints": networks.ENDPOINTS,
     "endpointslices.discovery.k8s.io": networks.ENDPOINT_SLICE,
-    "events": cluster.EVENT,
-    "events.events.k8s.io": cluster.EVENT,
+    "events": events.EVENT,
+    "events.events.k8s.io": events.EVENT,
     "flowschemas.flowcontrol.apiserver.k8s.io": flow_control.FLOW_SCHEMA,
     "horizontalpodautoscalers.autoscaling": policies.AUTOSCALER,
     "ingressclasses.networking.k8s.io": networks.INGRESS_CLASS,
     "ingresses.networking.k8s.io": networks.INGRESS,
     "jobs.batch": jobs.JOB,
+    "ipaddresses.networking.k8s.io": cluster.ADDRESS,
     "leases.coordination.k8s.io": cluster.LEASE,
     "limitranges": policies.LIMIT_RANGE,
     f"mutatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
+    "namespaces": cluster.NAMESPACE,
     "networkpolicies.networking.k8s.io": networks.NETWORK_POLICY,
     "nodes": cluster.NODE,
     "persistentvolumeclaims": storage.CLAIM,
@@ -103,7 +107,10 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
         return custom_errors(obj, resource)
     generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
     placed = _NEW_POD.errors(obj) if resource.id == "pods" else []
-    return [*generated, *value_errors(resource.id, obj), *placed]
+    strict = events.new_errors(obj) if resource.resource == "events" else ()
+    if resource.resource == "servicecidrs":
+        return [replace(error, field=error.field.removeprefix(".")) for error in cluster.cidr_errors(obj)]
+    return [*generated, *value_errors(resource.id, obj), *placed, *strict]
 
 
 # Fields with whose errors an object may stay that has them already.

@@ -46,8 +46,18 @@ async def test_forms_and_refusals(api: Api) -> None:
     assert envelope.kind == "ComponentStatusList" and b"etcd-0" in envelope.body
     assert (await api.get(f"{PATH}/etcd-0", Accept="application/yaml")).text.startswith("apiVersion: v1")
     missing = await api.get(f"{PATH}/none")
-    assert missing.json()["message"] == 'componentstatuses "none" not found'
-    assert (await api.get(f"{PATH}?watch=1")).status_code == 405
+    assert missing.json()["message"] == 'componentstatus "none" not found'
+    watch = await api.get(f"{PATH}?watch=1")
+    assert watch.status_code == 405 and "deprecated" in watch.headers["warning"]
+    for query, code in (
+        ("limit=x", 400),
+        ("resourceVersionMatch=X", 422),
+        ("watch=1&labelSelector=a%20b", 400),
+    ):
+        assert (await api.get(f"{PATH}?{query}")).status_code == code, query
+    assert (await api.get(f"{PATH}/etcd-0/status")).status_code == 404
+    table = await api.get(f"{PATH}/etcd-0", Accept="application/json;as=Table;v=v1;g=meta.k8s.io")
+    assert table.json()["metadata"] == {}
     assert (await api.create(PATH, {})).status_code == 405
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.etcd.apiserver.conftest import Api
+from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.definitions import DEFINITIONS, define
 from tests.etcd.serving import plain_client
 
@@ -97,6 +97,19 @@ async def _connect(api: Api) -> Any:
 async def test_only_what_is_served_warns(shared_api: Api, method: str, path: str, warned: bool) -> None:
     answer = await shared_api.http.request(method, path)
     assert ("warning" in answer.headers) == warned
+
+
+async def test_a_read_that_the_router_refuses_does_not_warn(shared_api: Api) -> None:
+    for accept, warned in (("application/xml", False), ("application/json;as=Odd;v=v1;g=meta.k8s.io", True)):
+        answer = await shared_api.get("/api/v1/namespaces/a/endpoints", Accept=accept)
+        assert answer.status_code == 406 and ("warning" in answer.headers) == warned
+
+
+async def test_tables_of_kinds_without_columns_of_their_own_are_null_if_empty(api: Api) -> None:
+    await api.warm()
+    for path, rows in (("/api/v1/limitranges", None), ("/api/v1/podtemplates", [])):
+        answer = await api.get(f"{path}?labelSelector=no%3Dsuch", **TABLE)
+        assert answer.json()["rows"] == rows, answer.text
 
 
 async def test_every_answer_of_a_deprecated_custom_resource_warns(api: Api, widgets: dict[str, Any]) -> None:

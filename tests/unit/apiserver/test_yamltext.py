@@ -30,6 +30,7 @@ from ktui.apiserver.http.yamltext import yaml_of
         ),
         ({"n": "y"}, '"n": "y"\n'),
         ({"colon": "a: b"}, "colon: 'a: b'\n"),
+        ({"l": ["*", "&", "!"]}, "l:\n- '*'\n- '&'\n- '!'\n"),
     ],
 )
 def test_style(value: Any, text: str | None) -> None:

@@ -57,7 +57,10 @@ _USER = {"kind": "User", "name": "jane", "apiGroup": _RBAC}
 VALID: dict[str, tuple[str, Obj]] = {
     "APIService": (
         "apiregistration.k8s.io/v1",
-        {"spec": {"group": "a.b", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10}},
+        {
+            "metadata": {"name": "v1.a.b"},
+            "spec": {"group": "a.b", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 10},
+        },
     ),
     "ClusterRole": (f"{_RBAC}/v1", {"rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]}),
     "ClusterRoleBinding": (
@@ -83,6 +86,43 @@ VALID: dict[str, tuple[str, Obj]] = {
         },
     ),
     "IngressClass": ("networking.k8s.io/v1", {"spec": {"controller": "example.io/ingress"}}),
+    "FlowSchema": (
+        "flowcontrol.apiserver.k8s.io/v1",
+        {
+            "spec": {
+                "priorityLevelConfiguration": {"name": "global-default"},
+                "rules": [
+                    {
+                        "subjects": [
+                            {"kind": "ServiceAccount", "serviceAccount": {"name": "a", "namespace": "b"}}
+                        ],
+                        "resourceRules": [
+                            {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "namespaces": ["*"]}
+                        ],
+                        "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/healthz"]}],
+                    }
+                ],
+            }
+        },
+    ),
+    "IPAddress": (
+        "networking.k8s.io/v1",
+        {"metadata": {"name": "10.0.0.1"}, "spec": {"parentRef": {"resource": "services", "name": "web"}}},
+    ),
+    "ServiceCIDR": ("networking.k8s.io/v1", {"spec": {"cidrs": ["10.0.0.0/16"]}}),
+    "Event": (
+        "events.k8s.io/v1",
+        {
+            "metadata": {"name": "e", "namespace": "shop"},
+            "regarding": {"kind": "Pod", "namespace": "shop", "name": "web"},
+            "eventTime": "2026-01-02T03:04:05.000000Z",
+            "reportingController": "a.b/c",
+            "reportingInstance": "c-1",
+            "action": "Pulling",
+            "reason": "Pulled",
+            "type": "Normal",
+        },
+    ),
     "Ingress": (
         "networking.k8s.io/v1",
         {"spec": {"rules": [{"host": "example.com", "http": {"paths": [_PATH]}}]}},
@@ -549,5 +589,42 @@ _LIST: tuple[tuple[Any, ...], ...] = (
      [{"matchLabelExpressions": [{"key": "z", "values": ["a", "a"]}]}], DUPLICATE,
      "allowedTopologies[0].matchLabelExpressions[0].values[1]"),
     ("LimitRange", "spec.limits[0].max", {"pods": "3"}, INVALID, "spec.limits[0].max[pods]"),
+    # Found by changing objects at random, with a kube-apiserver 1.36 over the same etcd.
+    ("APIService", "metadata.name", "v2.a.b", INVALID),
+    ("APIService", "spec.insecureSkipTLSVerify", True, INVALID),
+    ("APIService", "spec.caBundle", "YQ==", INVALID),
+    ("APIService", "spec.service", {"namespace": "a", "name": "b", "port": 0}, INVALID, "spec.service.port"),
+    ("APIService", "spec.service", {"namespace": "a"}, REQUIRED, "spec.service.name"),
+    ("IPAddress", "metadata.name", "web", INVALID),
+    ("IPAddress", "spec.parentRef", ..., REQUIRED),
+    ("IPAddress", "spec.parentRef.name", "", REQUIRED),
+    ("IPAddress", "spec.parentRef.resource", "a/b", INVALID),
+    ("ServiceCIDR", "spec.cidrs", [], REQUIRED),
+    ("ServiceCIDR", "spec.cidrs", ["10.0.0.0"], INVALID, "spec.cidrs[0]"),
+    ("ServiceCIDR", "spec.cidrs", ["10.0.0.0/16", "10.1.0.0/16"], INVALID),
+    ("ServiceCIDR", "spec.cidrs", ["10.0.0.0/16", "10.1.0.0/16", "fd00::/64"], INVALID),
+    ("Namespace", "spec.finalizers", ["kubernetes", "mine"], INVALID),
+    ("Event", "eventTime", ..., REQUIRED),
+    ("Event", "type", "Odd", INVALID),
+    ("Event", "deprecatedCount", 1, INVALID, "count"),
+    ("Event", "deprecatedSource", {"component": "a"}, INVALID, "source"),
+    ("Event", "deprecatedFirstTimestamp", "2026-01-02T03:04:05Z", INVALID, "firstTimestamp"),
+    ("Event", "reportingInstance", "", REQUIRED),
+    ("Event", "action", "a" * 129, INVALID),
+    ("Event", "note", "a" * 1025, INVALID, "message"),
+    ("Event", "reportingController", "a b", INVALID),
+    ("Event", "series", {"count": 1}, INVALID, "series.count"),
+    ("FlowSchema", "spec.rules[0].resourceRules[0].apiGroups", ["*", ""], INVALID),
+    ("FlowSchema", "spec.rules[0].resourceRules[0].verbs", ["read"], UNSUPPORTED),
+    ("FlowSchema", "spec.rules[0].resourceRules[0].resources", [], REQUIRED),
+    ("FlowSchema", "spec.rules[0].resourceRules[0].namespaces", ["A"], INVALID,
+     "spec.rules[0].resourceRules[0].namespaces[0]"),
+    ("FlowSchema", "spec.rules[0].resourceRules[0].namespaces", ..., REQUIRED),
+    ("FlowSchema", "spec.rules[0].nonResourceRules[0].nonResourceURLs", ["a"], INVALID,
+     "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]"),
+    ("FlowSchema", "spec.rules[0].nonResourceRules[0].nonResourceURLs", ["/a*"], INVALID,
+     "spec.rules[0].nonResourceRules[0].nonResourceURLs[0]"),
+    ("FlowSchema", "spec.rules[0].subjects[0].serviceAccount.namespace", ..., REQUIRED),
+    ("FlowSchema", "spec.rules[0].subjects[0].serviceAccount.name", "A", INVALID),
 )  # fmt: skip
 MISTAKES = tuple(Mistake(*row) for row in _LIST)

@@ -31,7 +31,8 @@ def errors(group: str, plural: str, obj: Obj) -> list[str]:
 def test_an_event_is_about_its_own_namespace(
     group: str, member: str, own: str, about: str, fits: bool
 ) -> None:
-    event = {"metadata": {"namespace": own}, member: {"namespace": about}}
+    version = f"{group}/v1" if group else "v1"
+    event = {"apiVersion": version, "metadata": {"namespace": own}, member: {"namespace": about}}
     wrong = f'involvedObject.namespace: Invalid value: "{about}": does not match event.namespace'
     assert errors(group, "events", event) == ([] if fits else [wrong])
 

@@ -72,6 +72,7 @@ def test_merge_patch_is_idempotent_and_leaves_its_inputs_alone(target: Any, patc
         ({"": {"": 1}}, [{"op": "replace", "path": "//", "value": 2}], {"": {"": 2}}),
         ({"a": 1}, [{"op": "replace", "path": "", "value": {"z": 1}}], {"z": 1}),
         ({"a": 1}, [], {"a": 1}),
+        ({"a": 1}, [{"op": "add", "path": "/b"}], {"a": 1, "b": None}),  # as if it were null
     ],
 )
 def test_json_patch(target: Any, operations: list[Any], result: Any) -> None:
@@ -86,7 +87,6 @@ def test_json_patch(target: Any, operations: list[Any], result: Any) -> None:
         {"op": "add", "path": "/a/b", "value": 1},
         {"op": "add", "path": "/l/9", "value": 1},
         {"op": "add", "path": "/l/01", "value": 1},
-        {"op": "add", "path": "/b"},
         {"op": "add", "path": "b", "value": 1},
         {"op": "test", "path": "/a", "value": True},
         {"op": "move", "path": "/b"},

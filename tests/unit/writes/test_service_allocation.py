@@ -149,7 +149,7 @@ async def test_a_dry_run_reserves_nothing() -> None:
     allocation, service = pools.write(dry_run=True), service_of(type="NodePort")
     await allocation.fill_new(service)
     await allocation.finish(stored=True)
-    assert service["spec"]["clusterIP"] == "10.32.0.2" and service["spec"]["ports"][0]["nodePort"] == 30000
+    assert service["spec"]["clusterIP"] == "10.32.0.0" and service["spec"]["ports"][0]["nodePort"] == 30000
     assert pools.ports.used == set() and pools.addresses.used == {"10.32.0.1"}
 
 

@@ -44,7 +44,10 @@ CUSTOM = dataclasses.replace(
             {"metadata": {"generation": "x"}},
             ".metadata.generation: expected numeric (int or float), got string",
         ),
-        ({"metadata": {"labels": {"a": 1}}}, ".metadata.labels.a: expected string, got &{1}"),
+        (
+            {"metadata": {"labels": {"a": 1}}},
+            ".metadata.labels.a: expected string, got &value.valueUnstructured{Value:1}",
+        ),
         ({"spec": "a_b"}, ".spec: expected map, got &{a_b}"),
     ],
 )
@@ -58,7 +61,10 @@ def test_a_value_of_another_type(config: Obj, fault: str) -> None:
     [
         ({"size": "big"}, ".spec.size: expected numeric (int or float), got string"),
         ({"rules": {}}, ".spec.rules: expected list, got &{map[]}"),
-        ({"rules": [{"key": 1}]}, ".spec.rules[0].key: expected string, got &{1}"),
+        (
+            {"rules": [{"key": 1}]},
+            ".spec.rules[0].key: expected string, got &value.valueUnstructured{Value:1}",
+        ),
         (
             {"rules": [{"key": "k"}, None]},
             ".spec.rules: element 1: associative list with keys may not have a null element",

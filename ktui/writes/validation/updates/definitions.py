@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, not_supported, required
+from ktui.kube.fielderrors import (
+    FieldError,
+    Path,
+    forbidden,
+    invalid,
+    joined,
+    limited,
+    not_supported,
+    required,
+)
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
@@ -18,6 +27,7 @@ from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.updates.field_rules import at, spec_of, unchanged
+from ktui.writes.validation.values.checks import inside
 
 Schema = Mapping[str, Any]
 
@@ -53,13 +63,69 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
     elif scope not in SCOPES:
         yield not_supported("spec.scope", scope, SCOPES)
     yield from _version_errors(obj)
+    yield from _column_errors(versions_of(obj))
     yield from _name_errors(names)
     if spec.get("preserveUnknownFields"):
         why = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
         )
         yield invalid("spec.preserveUnknownFields", True, f"{why} instead")
+    yield from _conversion_errors(spec.get("conversion"))
     yield from _stored_errors(obj)
+
+
+_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+
+
+def _column_errors(versions: list[Obj]) -> Iterator[FieldError]:
+    """Yield the errors of printer columns, which the internal type has once if all versions agree in them."""
+    columns = [version.get("additionalPrinterColumns") or [] for version in versions]
+    paths = [f"spec.versions[{index}]" for index in range(len(columns))]
+    if all(each == columns[0] for each in columns):
+        columns, paths = columns[:1], ["spec"]
+    for path, each in zip(paths, columns, strict=False):
+        for index, column in enumerate(each):
+            yield from inside(f"{path}.additionalPrinterColumns[{index}]", _one_column(column))
+
+
+def _one_column(column: Obj) -> Iterator[FieldError]:
+    kind, form, source = (str(column.get(name) or "") for name in ("type", "format", "jsonPath"))
+    if not column.get("name"):
+        yield required(".name")
+    must = f"must be one of {','.join(_COLUMN_TYPES)}"
+    if not kind:
+        yield required(".type", must)
+    elif kind not in _COLUMN_TYPES:
+        yield invalid(".type", kind, must)
+    if form and form not in _COLUMN_FORMATS:
+        yield invalid(".format", form, f"must be one of {','.join(_COLUMN_FORMATS)}")
+    if not source:
+        yield required(".JSONPath")
+    elif not source.startswith("."):
+        yield invalid(".JSONPath", source, "must be a simple json path starting with .")
+
+
+def _conversion_errors(conversion: Obj | None) -> Iterator[FieldError]:
+    if conversion is None:
+        return
+    path, strategy = "spec.conversion", str(conversion.get("strategy") or "")
+    webhook = conversion.get("webhook") or {}
+    config, client = webhook.get("clientConfig"), f"{path}.webhookClientConfig"
+    if not strategy:
+        yield required(f"{path}.strategy")
+    elif strategy not in ("None", "Webhook"):
+        yield not_supported(f"{path}.strategy", strategy, ("None", "Webhook"))
+    if strategy != "Webhook":
+        why = "should not be set when strategy is not set to Webhook"
+        if config is not None:
+            yield forbidden(client, why)
+        if webhook.get("conversionReviewVersions"):
+            yield forbidden(f"{path}.conversionReviewVersions", why)
+    elif config is None:
+        yield required(client, "required when strategy is set to Webhook")
+    elif (config.get("url") is None) == (config.get("service") is None):
+        yield required(client, "exactly one of url or service is required")
 
 
 def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
@@ -87,6 +153,8 @@ def _stored_errors(obj: Obj) -> Iterator[FieldError]:
     """Yield the errors of storage versions in which nothing is said to be stored, among them a second one."""
     stored = list(at(obj, "status.storedVersions") or [])
     left = set(stored)
+    if not stored and not any(version.get("storage") for version in versions_of(obj)):
+        yield invalid("status.storedVersions", None, "must have at least one stored version")
     for version in versions_of(obj) if stored else ():
         name = version.get("name")
         if version.get("storage") and name not in left:

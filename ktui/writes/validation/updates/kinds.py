@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
@@ -21,6 +22,8 @@ from ktui.writes.validation.updates.field_rules import (
     unchanged,
     without,
 )
+from ktui.writes.validation.values.cluster import cidr_errors, taint_errors
+from ktui.writes.validation.values.events import changed_event
 
 _SET = "field is immutable when `immutable` is set"
 
@@ -43,6 +46,8 @@ def node(old: Obj, new: Obj) -> list[FieldError]:
     errors = [_only_set("podCIDRs", "podCIDR")] * (changed if before else 0)
     if was.get("providerID") and was["providerID"] != wanted.get("providerID"):
         errors.append(_only_set("providerID", "providerID"))
+    # Upstream's rules for an update validate the taints again.
+    errors += [replace(error, field=error.field.removeprefix(".")) for error in taint_errors(new)]
     if (was.get("externalID") or "") != (wanted.get("externalID") or ""):
         errors.append(forbidden("spec.externalID", "may not be updated"))
     return errors
@@ -69,6 +74,26 @@ def _priority(old: Obj, new: Obj) -> list[FieldError]:
 def quota(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = at(old, "spec.scopes") or [], at(new, "spec.scopes") or []
     return [] if set(was) == set(wanted) else [invalid("spec.scopes", wanted or None, IMMUTABLE)]
+
+
+def _parent(old: Obj, new: Obj) -> list[FieldError]:
+    path = "spec.parentRef"
+    if same(at(old, path), at(new, path)):
+        return []
+    shown = internal(at(new, path), "networking.v1.ParentReference") if at(new, path) else None
+    return [invalid(path, shown, IMMUTABLE)]
+
+
+def _ranges(old: Obj, new: Obj) -> list[FieldError]:
+    """A ServiceCIDR keeps its ranges; it may get one of the other family."""
+    was, wanted = at(old, "spec.cidrs") or [], at(new, "spec.cidrs") or []
+    more = (len(was), len(wanted)) == (1, 2)
+    if len(was) != len(wanted) and not more:
+        return [invalid("spec.cidrs", at(new, "spec.cidrs"), IMMUTABLE)]
+    pairs = enumerate(zip(was, wanted, strict=False))
+    errors = [invalid(f"spec.cidrs[{index}]", b, IMMUTABLE) for index, (a, b) in pairs if a != b]
+    found = cidr_errors(new) if more else ()
+    return errors + [replace(error, field=error.field.removeprefix(".")) for error in found]
 
 
 _STATEFUL_SET_FIELDS = (
@@ -153,7 +178,9 @@ RULES: dict[str, Rule] = {
     "daemonsets.apps": _selector,
     "deployments.apps": _selector,
     "endpointslices.discovery.k8s.io": fixed("addressType"),
+    "events.events.k8s.io": changed_event,
     "ingressclasses.networking.k8s.io": fixed("spec.controller", texts=("spec.controller",)),
+    "ipaddresses.networking.k8s.io": _parent,
     "jobs.batch": all_of(job, fixed(*(f"spec.{name}" for name in _FIXED_IN_JOBS))),
     "nodes": node,
     "persistentvolumeclaims": storage.claim,
@@ -165,6 +192,7 @@ RULES: dict[str, Rule] = {
     "rolebindings.rbac.authorization.k8s.io": role_binding,
     "runtimeclasses.node.k8s.io": fixed("handler"),
     "secrets": all_of(fixed("type"), _sealed("data")),
+    "servicecidrs.networking.k8s.io": _ranges,
     "services": services.service,
     "statefulsets.apps": stateful_set,
     "storageclasses.storage.k8s.io": fixed(

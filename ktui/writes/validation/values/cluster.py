@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from cryptography.x509 import load_pem_x509_csr
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
+from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults, label_value_faults, subdomain_faults
+from ktui.kube.names import label_key_faults, label_value_faults, path_segment_faults, subdomain_faults
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -25,6 +27,7 @@ from ktui.writes.validation.values.checks import (
     duplicate,
     has,
     inside,
+    is_range,
     needs,
     one_of,
     one_of_or_none,
@@ -175,7 +178,7 @@ def _data(obj: Obj) -> Iterator[FieldError]:
 SECRET: tuple[Row, ...] = (("", _data), ("", _secret))
 
 
-def _taints(node: Obj) -> Iterator[FieldError]:
+def taint_errors(node: Obj) -> Iterator[FieldError]:
     """Check the taints of a node; upstream's path of them is not that in the object."""
     seen = set()
     for index, taint in enumerate((node.get("spec") or {}).get("taints") or []):
@@ -191,7 +194,7 @@ def _taints(node: Obj) -> Iterator[FieldError]:
         seen.add(pair)
 
 
-NODE: tuple[Row, ...] = (("", _taints), ("spec.podCIDRs[]", address_range))
+NODE: tuple[Row, ...] = (("", taint_errors), ("spec.podCIDRs[]", address_range))
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
@@ -249,15 +252,41 @@ def _certificate(obj: Obj) -> Iterator[FieldError]:
         yield invalid(".spec.request", encoded, str(error))
 
 
-def _of_namespace(event: Obj) -> Iterator[FieldError]:
-    """An event is in its object's namespace; for objects without a namespace in `default`."""
-    own = str((event.get("metadata") or {}).get("namespace") or "")
-    about = str((event.get("involvedObject") or event.get("regarding") or {}).get("namespace") or "")
-    if about != own and (about or own != "default"):
-        yield invalid(".involvedObject.namespace", about, "does not match event.namespace")
+def cidr_errors(obj: Obj) -> Iterator[FieldError]:
+    """The ranges of a ServiceCIDR: one, or one of each family."""
+    spec = obj.get("spec") or {}
+    ranges, field = spec.get("cidrs") or [], ".spec.cidrs"
+    if not ranges:
+        yield required(field, "at least one CIDR required")
+    elif len(ranges) > 2:
+        yield invalid(field, {"CIDRs": ranges}, "may only hold up to 2 values")
+    else:
+        for index, value in enumerate(ranges):
+            yield from inside(f"{field}[{index}]", address_range(value))
+        if len(ranges) == 2 and (":" in ranges[0]) == (":" in ranges[1]) and all(map(is_range, ranges)):
+            yield invalid(field, ranges, _ONE_OF_EACH)
 
 
-EVENT: tuple[Row, ...] = (("", _of_namespace),)
+_ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+
+
+def _finalizers(spec: Obj) -> Iterator[FieldError]:
+    for finalizer in map(str, spec.get("finalizers") or []):
+        faults = label_key_faults(finalizer)
+        if not faults and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            faults = ["name is neither a standard finalizer name nor is it fully qualified"]
+        for why in faults:
+            yield invalid(".finalizers", finalizer, why)
+
+
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+NAMESPACE: tuple[Row, ...] = (("spec", _finalizers),)
+ADDRESS: tuple[Row, ...] = (
+    ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
+    ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
+    ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
+    ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
+)  # fmt: skip
 
 
 def _usages(spec: Obj) -> Iterator[FieldError]:
@@ -282,9 +311,44 @@ def _priority_below(most: int) -> Check:
     return demand(lambda value: 0 < value <= most, f"must be positive and less than {most}")
 
 
-API_SERVICE: tuple[Row, ...] = (
-    ("spec.groupPriorityMinimum", _priority_below(20000)), ("spec.versionPriority", _priority_below(1000)),
-)  # fmt: skip
+def _api_service(obj: Obj) -> Iterator[FieldError]:
+    """What an APIService names, and how it is reached; `caBundle` is shown by its size."""
+    spec, name = obj.get("spec") or {}, str((obj.get("metadata") or {}).get("name") or "")
+    group, version = str(spec.get("group") or ""), str(spec.get("version") or "")
+    if name and not path_segment_faults(name) and name != f"{version}.{group}":
+        must = quote(f"{version}.{group}")
+        yield invalid(".metadata.name", name, f'must be `spec.version+"."+spec.group`: {must}')
+    if not group and version != "v1":
+        yield required(".spec.group", "only v1 may have an empty group and it better be legacy kube")
+    yield from inside(".spec.group", subdomain(group))
+    if not re.fullmatch("[a-z]([-a-z0-9]*[a-z0-9])?", version):
+        yield invalid(".spec.version", version, _LABEL_1035)
+    for member, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
+        yield from inside(f".spec.{member}", _priority_below(most)(spec.get(member) or 0))
+    bundle, service, insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify")
+    skips = ".spec.insecureSkipTLSVerify"
+    if service is None:
+        if bundle:
+            shown = f"{len(base64.b64decode(bundle))} bytes"
+            yield invalid(".spec.caBundle", shown, "local APIServices may not have a caBundle")
+        if insecure:
+            yield invalid(skips, insecure, "local APIServices may not have insecureSkipTLSVerify")
+        return
+    yield from inside(".spec.service", has("namespace", "name")(service))
+    port = service.get("port", 443)
+    if not 0 < port < 65536:
+        why = "port is not valid: must be between 1 and 65535, inclusive"
+        yield invalid(".spec.service.port", port, why)
+    if insecure and bundle:
+        yield invalid(skips, insecure, "may not be true if caBundle is present")
+
+
+_LABEL_1035 = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+    "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+    "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
+API_SERVICE: tuple[Row, ...] = (("", _api_service),)
 
 
 _SEGMENTS = "should be a domain with at least three segments separated by dots"

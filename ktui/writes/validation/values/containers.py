@@ -259,7 +259,7 @@ SECCOMP: tuple[Row, ...] = (
 APP_ARMOR: tuple[Row, ...] = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
 UNTIL_MOUNTS = table_of(
     ("", has("name")), ("name", dns_label), ("", has("image")),
-    ("terminationMessagePolicy", one_of("FallbackToLogsOnError", "File")), ("ports", _ports),
+    ("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")), ("ports", _ports),
     ("env[]", has("name")), ("env[].name", variable_name),
     ("env[].valueFrom.fieldRef", field_ref(ENV_FIELDS)),
     ("env[].valueFrom.resourceFieldRef", resource_ref(of_volume=False)),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
+from ktui.kube.names import dns_label_faults, subdomain_faults
 from ktui.writes.validation.values.checks import Row, between, demand, has, inside, needs, positive, table_of
 
 MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
@@ -44,6 +45,22 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
             yield required(f".{member}", f"{member} is required when subject kind is '{kind}'")
         elif own != kind and given:
             yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
+    named = subject.get(SUBJECTS[kind])
+    if isinstance(named, dict):
+        yield from inside(f".{SUBJECTS[kind]}", _named(named, account=kind == "ServiceAccount"))
+
+
+def _named(subject: Obj, *, account: bool) -> Iterator[FieldError]:
+    name, namespace = str(subject.get("name") or ""), str(subject.get("namespace") or "")
+    if not name:
+        yield required(".name")
+    if account:
+        for why in subdomain_faults(name) if name not in ("", "*") else ():
+            yield invalid(".name", name, why)
+        for why in dns_label_faults(namespace) if namespace else ():
+            yield invalid(".namespace", namespace, why)
+        if not namespace:
+            yield required(".namespace", "must specify namespace for service account")
 
 
 def _level(obj: Obj) -> Iterator[FieldError]:
@@ -102,11 +119,69 @@ def _queuing(queuing: Obj) -> Iterator[FieldError]:
         yield invalid(".handSize", hand, why)
 
 
+_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
+_NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
+
+
+def _any(rule: Obj, member: str, missing: str, others: str) -> Iterator[FieldError]:
+    """Demand a list, which is either `*` alone or names what a rule is for."""
+    values = rule.get(member) or []
+    if not values and missing:
+        yield required(f".{member}", missing)
+    if "*" in values and len(values) > 1:
+        yield invalid(f".{member}", values, f"if '*' is present, must not specify other {others}")
+
+
+def _verbs(rule: Obj) -> Iterator[FieldError]:
+    yield from _any(rule, "verbs", "verbs must contain at least one value", "verbs")
+    verbs = rule.get("verbs") or []
+    if "*" not in verbs and not set(verbs) <= set(_VERBS):
+        yield not_supported(".verbs", verbs, _VERBS)
+
+
+def _resource_rule(rule: Obj) -> Iterator[FieldError]:
+    supply = "resource rules must supply at least one "
+    yield from _verbs(rule)
+    yield from _any(rule, "apiGroups", f"{supply}api group", "api groups")
+    yield from _any(rule, "resources", f"{supply}resource", "resources")
+    supply = "resource rules that are not cluster scoped must supply at least one namespace"
+    yield from _any(rule, "namespaces", "" if rule.get("clusterScope") else supply, "namespaces")
+    namespaces = rule.get("namespaces") or []
+    for index, name in enumerate(() if "*" in namespaces else namespaces):
+        for why in dns_label_faults(name):
+            yield invalid(f".namespaces[{index}]", name, f"{_NAMESPACE}{why}")
+
+
+def _url_rule(rule: Obj) -> Iterator[FieldError]:
+    yield from _verbs(rule)
+    missing = "nonResourceURLs must contain at least one value"
+    yield from _any(rule, "nonResourceURLs", missing, "non-resource URLs")
+    urls = rule.get("nonResourceURLs") or []
+    for index, url in enumerate(() if "*" in urls else urls):
+        if why := _url_fault(url):
+            yield invalid(f".nonResourceURLs[{index}]", url, why)
+
+
+def _url_fault(url: str) -> str:
+    if not url:
+        return "must not be empty"
+    if not url.startswith("/"):
+        return "must start with slash"
+    if " " in url:
+        return "must not contain white-space"
+    if "//" in url:
+        return "must not contain double slash"
+    wild = "*" in url and (url.count("*") > 1 or not url.endswith("/*"))
+    return "wildcard can only do suffix matching" if wild else ""
+
+
 _SOME_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
 FLOW_SCHEMA: tuple[Row, ...] = (
     ("", _schema),
     ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
     ("spec.rules[].subjects[]", _subject),
     ("spec.rules[]", needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
+    ("spec.rules[].resourceRules[]", _resource_rule),
+    ("spec.rules[].nonResourceRules[]", _url_rule),
 )
 PRIORITY_LEVEL: tuple[Row, ...] = (("", _level),)

@@ -68,7 +68,57 @@ def on_zone(key: str, zone: str = "a") -> dict[str, Any]:
     return spec(nodeAffinity={"required": {"nodeSelectorTerms": [term]}})
 
 
+_EVENT = {"apiVersion": "events.k8s.io/v1", "type": "Normal", "reason": "Pulled"}
+_PARENT = {"parentRef": {"resource": "services", "namespace": "a", "name": "web"}}
+_OTHER = '{"Group":"","Resource":"pods","Namespace":"","Name":"b"}'
+_FIXED = "field is immutable"
 REFUSED = [
+    (
+        "events.events.k8s.io",
+        _EVENT,
+        {**_EVENT, "type": "Warning"},
+        [f'type: Invalid value: "Warning": {_FIXED}'],
+    ),
+    ("events.events.k8s.io", _EVENT, {**_EVENT, "note": "b"}, [f'message: Invalid value: "b": {_FIXED}']),
+    (
+        "ipaddresses.networking.k8s.io",
+        spec(**_PARENT),
+        spec(parentRef={"resource": "pods", "name": "b"}),
+        [f"spec.parentRef: Invalid value: {_OTHER}: {_FIXED}"],
+    ),
+    (
+        "ipaddresses.networking.k8s.io",
+        spec(**_PARENT),
+        spec(),
+        [f"spec.parentRef: Invalid value: null: {_FIXED}"],
+    ),
+    (
+        "servicecidrs.networking.k8s.io",
+        spec(cidrs=["10.0.0.0/16"]),
+        spec(cidrs=["10.1.0.0/16"]),
+        [f'spec.cidrs[0]: Invalid value: "10.1.0.0/16": {_FIXED}'],
+    ),
+    (
+        "servicecidrs.networking.k8s.io",
+        spec(cidrs=["10.0.0.0/16"]),
+        spec(),
+        [f"spec.cidrs: Invalid value: null: {_FIXED}"],
+    ),
+    (
+        "servicecidrs.networking.k8s.io",
+        spec(cidrs=["10.0.0.0/16"]),
+        spec(cidrs=["10.0.0.0/16", "x"]),
+        [
+            'spec.cidrs[1]: Invalid value: "x": must be a valid CIDR value, '
+            "(e.g. 10.9.8.0/24 or 2001:db8::/64)"
+        ],
+    ),
+    (
+        "nodes",
+        spec(),
+        spec(taints=[{"key": "a", "effect": ""}]),
+        ["metadata.taints[0].effect: Required value"],
+    ),
     ("configmaps", {"immutable": True, "data": {"a": "1"}}, {"immutable": True}, [f"data: {SEALED}"]),
     (
         "configmaps",
@@ -308,6 +358,10 @@ REFUSED = [
     ),
 ]
 ACCEPTED = [
+    ("events", {"reason": "a"}, {"reason": "b"}),
+    ("events.events.k8s.io", _EVENT, {**_EVENT, "deprecatedCount": 0}),
+    ("ipaddresses.networking.k8s.io", spec(**_PARENT), spec(**_PARENT)),
+    ("servicecidrs.networking.k8s.io", spec(cidrs=["10.0.0.0/16"]), spec(cidrs=["10.0.0.0/16", "fd00::/64"])),
     ("configmaps", {"data": {"a": "1"}}, {"immutable": True, "data": {"a": "2"}}),
     (
         "deployments.apps",
