@@ -1,4 +1,4 @@
-"""Small rules that a kube-apiserver 1.36 over the same etcd showed: unknown members, order, labels, formats."""
+"""Small rules that a kube-apiserver 1.36 over the same etcd showed: unknown members, orders, formats."""
 
 from __future__ import annotations
 
