@@ -337,7 +337,7 @@ def _polling(row: ResourceRoutes) -> Iterator[Finding]:
 
 def _private(row: ResourceRoutes) -> Iterator[Finding]:
     lists = min(row.cluster_lists or 0, row.succeeded or 0)
-    if row.resource in _PRIVATE and lists:
+    if row.resource in _PRIVATE and lists and row.returned != 0:  # not if it is known that none had objects
         text = f"{many(round(lists), 'LIST')} over all namespaces"
         yield _found(row, f"cluster-wide-{row.resource}", text, row.fetched)
 

@@ -192,8 +192,10 @@ def test_events_come_from_etcd_by_design() -> None:
 
 @pytest.mark.parametrize(("resource", "severity"), [("secrets", 2), ("configmaps", 1)])
 def test_secrets_and_configmaps_of_all_namespaces(resource: str, severity: int) -> None:
-    (found,) = findings(over_a_minute(resource, lists=2, cluster_timed=2, watches=1))
+    load = {"lists": 2, "cluster_timed": 2, "watches": 1, "cache_lists": 2, "cache_fetched": 10}
+    (found,) = findings(over_a_minute(resource, **load, cache_returned=10))
     assert (found.id, found.severity) == (f"cluster-wide-{resource}", severity)
+    assert findings(over_a_minute(resource, **load, cache_returned=0)) == []
 
 
 def test_levels() -> None:
