@@ -10,6 +10,7 @@ endpoints. So it is for reads alone. Frames are RFC 9113's; header blocks (none 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import ssl
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from typing import cast
 
 from ktui.etcd.client_config import Endpoint
 from ktui.etcd.types import RANGE, Metadata
+
+log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
 RETRY_SECONDS = 5.0  # after a connection broke or could not be made
@@ -125,7 +128,8 @@ class SmallReads(asyncio.Protocol):
                     await loop.create_unix_connection(lambda: self, path, ssl=tls, server_hostname=name)
                 else:
                     await loop.create_connection(lambda: self, host, int(port), ssl=tls, server_hostname=name)
-        except Exception:  # of sockets, TLS or its files, which gRPC reports
+        except Exception as error:  # of sockets, TLS or its files, which gRPC reports
+            log.debug("etcd %s: no connection for reads of single keys: %s", self._endpoint.text, error)
             self._retry_at = loop.time() + RETRY_SECONDS
         finally:
             self._connecting = None
