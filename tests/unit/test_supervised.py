@@ -23,6 +23,7 @@ OWN = {
     "cli/server/tracing.py",  # within a supervised task, which raises its fault
     "etcd/connection_liveness.py",  # within a supervised task
     "etcd/injection.py",  # a watch waits for its task; a connection for its groups
+    "etcd/small_reads.py",  # reads go over gRPC until it has connected, and after it has failed
     "etcd/watch.py",  # sends one message; the reader of the stream gets the error
     "storage/churn.py",  # its reader waits for the batch
     "storage/whole_range.py",  # its reader waits for the next page, or ends the call
