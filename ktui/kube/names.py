@@ -23,6 +23,12 @@ _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
     "and must start and end with an alphanumeric character"
 )
+LABEL_1035 = re.compile("[a-z]([-a-z0-9]*[a-z0-9])?")
+LABEL_1035_FAULT = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+    "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+    "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
 _KEY_EXAMPLES = ("MyName", "my.name", "123-abc")
 
 

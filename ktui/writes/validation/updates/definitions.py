@@ -5,7 +5,6 @@ Upstream: apiextensions/validation. Schemas must be structural; their CEL rules 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +21,7 @@ from ktui.kube.fielderrors import (
 )
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import subdomain_faults
+from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT, subdomain_faults
 from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
@@ -33,12 +32,6 @@ Schema = Mapping[str, Any]
 
 SCOPES = ("Cluster", "Namespaced")
 ONE_STORAGE = "must have exactly one version marked as storage version"
-_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-LABEL_FAULT = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-    "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
-    "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
 _FREE = ("x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
 
 
@@ -165,16 +158,16 @@ def _stored_errors(obj: Obj) -> Iterator[FieldError]:
 def _version_errors(obj: Obj) -> Iterator[FieldError]:
     versions = versions_of(obj)
     names = [str(v.get("name") or "") for v in versions]
-    bad = {name for name in names if not _LABEL.fullmatch(name) or len(name) > 63}
+    bad = {name for name in names if not LABEL_1035.fullmatch(name) or len(name) > 63}
     for index, name in enumerate(names):
         if name in bad:
-            yield invalid(f"spec.versions[{index}].name", name, LABEL_FAULT)
+            yield invalid(f"spec.versions[{index}].name", name, LABEL_1035_FAULT)
     if len(set(names)) != len(names):
         yield invalid("spec.versions", _shown(versions), "must contain unique version names")
     if sum(bool(v.get("storage")) for v in versions) != 1:
         yield invalid("spec.versions", _shown(versions) or None, ONE_STORAGE)
     if names[:1] and names[0] in bad:  # the internal type has the first one's name once more
-        yield invalid("spec.version", names[0], LABEL_FAULT)
+        yield invalid("spec.version", names[0], LABEL_1035_FAULT)
     for version, path in _schemas(versions):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if not isinstance(schema, dict):
@@ -268,10 +261,10 @@ def _name_errors(names: Obj) -> Iterator[FieldError]:
         name = str(names.get(member) or "")
         if not name:
             yield required(f"spec.names.{member}")
-        elif not _LABEL.fullmatch(name.lower() if "ind" in member else name) or len(name) > 63:
-            yield invalid(f"spec.names.{member}", name, LABEL_FAULT)
+        elif not LABEL_1035.fullmatch(name.lower() if "ind" in member else name) or len(name) > 63:
+            yield invalid(f"spec.names.{member}", name, LABEL_1035_FAULT)
     for index, short in enumerate(names.get("shortNames") or []):
-        if not _LABEL.fullmatch(str(short)):
-            yield invalid(f"spec.names.shortNames[{index}]", short, LABEL_FAULT)
+        if not LABEL_1035.fullmatch(str(short)):
+            yield invalid(f"spec.names.shortNames[{index}]", short, LABEL_1035_FAULT)
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         yield invalid("spec.names.listKind", names["listKind"], "kind and listKind may not be the same")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,14 @@ from cryptography.x509 import load_pem_x509_csr
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults, label_value_faults, path_segment_faults, subdomain_faults
+from ktui.kube.names import (
+    LABEL_1035,
+    LABEL_1035_FAULT,
+    label_key_faults,
+    label_value_faults,
+    path_segment_faults,
+    subdomain_faults,
+)
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -321,8 +327,8 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
     if not group and version != "v1":
         yield required(".spec.group", "only v1 may have an empty group and it better be legacy kube")
     yield from inside(".spec.group", subdomain(group))
-    if not re.fullmatch("[a-z]([-a-z0-9]*[a-z0-9])?", version):
-        yield invalid(".spec.version", version, _LABEL_1035)
+    if not LABEL_1035.fullmatch(version) or len(version) > 63:
+        yield invalid(".spec.version", version, LABEL_1035_FAULT)
     for member, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
         yield from inside(f".spec.{member}", _priority_below(most)(spec.get(member) or 0))
     bundle, service, insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify")
@@ -343,11 +349,6 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
         yield invalid(skips, insecure, "may not be true if caBundle is present")
 
 
-_LABEL_1035 = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-    "character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
-    "validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
 API_SERVICE: tuple[Row, ...] = (("", _api_service),)
 
 
