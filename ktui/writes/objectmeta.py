@@ -80,7 +80,7 @@ def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
         yield invalid("metadata.finalizers", finalizers, why)
     for at, finalizer in enumerate(() if custom else finalizers):
-        if _unqualified(finalizer):
+        if unqualified(finalizer):
             why = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid(f"metadata.finalizers[{at}]", finalizer, why)
 
@@ -92,11 +92,12 @@ def finalizer_warnings(new: Obj, old: Obj | None) -> list[str]:
         f"metadata.finalizers: {quote(finalizer)}: prefer a domain-qualified finalizer name to avoid "
         "accidental conflicts with other finalizer writers"
         for finalizer in sorted(added)
-        if _unqualified(finalizer)
+        if unqualified(finalizer)
     ]
 
 
-def _unqualified(finalizer: str) -> bool:
+def unqualified(finalizer: str) -> bool:
+    """Whether a finalizer is neither a standard one nor has a domain."""
     return "/" not in finalizer and finalizer not in STANDARD_FINALIZERS
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import functools
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -96,7 +95,12 @@ def _table(resource: str) -> RuleTree:
     return table_of(*_ROWS.get(resource, ()))
 
 
-_NEW_POD = table_of(*pods.NEW_POD)
+# Rules for new objects only.
+_NEW = {
+    "events.events.k8s.io": table_of(("", events.new_errors)),
+    "pods": table_of(*pods.NEW_POD),
+    "servicecidrs.networking.k8s.io": table_of(("", cluster.cidr_errors)),
+}
 # Members whose updates have their own rules, or are not validated.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
@@ -106,11 +110,8 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     if resource.custom:
         return custom_errors(obj, resource)
     generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
-    placed = _NEW_POD.errors(obj) if resource.id == "pods" else []
-    strict = events.new_errors(obj) if resource.resource == "events" else ()
-    if resource.resource == "servicecidrs":
-        return [replace(error, field=error.field.removeprefix(".")) for error in cluster.cidr_errors(obj)]
-    return [*generated, *value_errors(resource.id, obj), *placed, *strict]
+    only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
+    return [*generated, *value_errors(resource.id, obj), *only_new]
 
 
 # Fields with whose errors an object may stay that has them already.

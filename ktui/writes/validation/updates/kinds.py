@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
@@ -22,9 +21,11 @@ from ktui.writes.validation.updates.field_rules import (
     unchanged,
     without,
 )
+from ktui.writes.validation.values.checks import table_of
 from ktui.writes.validation.values.cluster import cidr_errors, taint_errors
 from ktui.writes.validation.values.events import changed_event
 
+_TAINTS, _CIDRS = table_of(("", taint_errors)), table_of(("", cidr_errors))
 _SET = "field is immutable when `immutable` is set"
 
 
@@ -47,7 +48,7 @@ def node(old: Obj, new: Obj) -> list[FieldError]:
     if was.get("providerID") and was["providerID"] != wanted.get("providerID"):
         errors.append(_only_set("providerID", "providerID"))
     # Upstream's rules for an update validate the taints again.
-    errors += [replace(error, field=error.field.removeprefix(".")) for error in taint_errors(new)]
+    errors += _TAINTS.errors(new)
     if (was.get("externalID") or "") != (wanted.get("externalID") or ""):
         errors.append(forbidden("spec.externalID", "may not be updated"))
     return errors
@@ -92,8 +93,7 @@ def _ranges(old: Obj, new: Obj) -> list[FieldError]:
         return [invalid("spec.cidrs", at(new, "spec.cidrs"), IMMUTABLE)]
     pairs = enumerate(zip(was, wanted, strict=False))
     errors = [invalid(f"spec.cidrs[{index}]", b, IMMUTABLE) for index, (a, b) in pairs if a != b]
-    found = cidr_errors(new) if more else ()
-    return errors + [replace(error, field=error.field.removeprefix(".")) for error in found]
+    return errors + (_CIDRS.errors(new) if more else [])
 
 
 _STATEFUL_SET_FIELDS = (

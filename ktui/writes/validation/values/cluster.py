@@ -20,6 +20,7 @@ from ktui.kube.names import (
     path_segment_faults,
     subdomain_faults,
 )
+from ktui.writes.objectmeta import unqualified
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -279,13 +280,12 @@ _ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.
 def _finalizers(spec: Obj) -> Iterator[FieldError]:
     for finalizer in map(str, spec.get("finalizers") or []):
         faults = label_key_faults(finalizer)
-        if not faults and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+        if not faults and unqualified(finalizer):
             faults = ["name is neither a standard finalizer name nor is it fully qualified"]
         for why in faults:
             yield invalid(".finalizers", finalizer, why)
 
 
-_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 NAMESPACE: tuple[Row, ...] = (("spec", _finalizers),)
 ADDRESS: tuple[Row, ...] = (
     ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),

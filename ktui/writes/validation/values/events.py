@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid, limited, required
+from ktui.kube.fielderrors import FieldError, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, subdomain_faults
 from ktui.writes.validation.updates.field_rules import unchanged
@@ -65,13 +65,8 @@ def _said(event: Obj) -> Iterator[FieldError]:
 EVENT: tuple[Row, ...] = (("", _any_event),)
 
 
-def new_errors(event: Obj) -> Iterable[FieldError]:
-    """Return the further errors of an event that is created through events.k8s.io."""
-    return _new_errors(event) if event.get("apiVersion") == NEW_GROUP else ()
-
-
-@limited
-def _new_errors(event: Obj) -> Iterator[FieldError]:
+def new_errors(event: Obj) -> Iterator[FieldError]:
+    """Yield the further errors of an event that is created through events.k8s.io."""
     name = str((event.get("metadata") or {}).get("name") or "")
     yield from (invalid("metadata.name", name, why) for why in subdomain_faults(name) if name)
     yield from _series(event)
