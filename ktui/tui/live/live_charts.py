@@ -68,11 +68,11 @@ def chart_content(
 
 
 def legend(history: ListHistory, resource: str, pair: Pair) -> Content:
-    """Return how many there were in all: `in all C123 E10`, or nothing."""
+    """Return how many the chart shows, of whole parts of the time only: `shown C123 E10`, or nothing."""
     rates = [pair(part) for part in history.per_second(resource)]
     cache, etcd = (round(PART * sum(values[place] for values in rates)) for place in (0, 1))
     counts = route_counts([(CACHE, cache), (ETCD, etcd)])
-    return line(("in all ", "$ink-muted")) + counts if counts.plain else counts
+    return line(("shown ", "$ink-muted")) + counts if counts.plain else counts
 
 
 def _resampled(values: Sequence[tuple[float, float]], columns: int) -> list[tuple[float, float]]:

@@ -249,3 +249,9 @@ async def test_nothing_is_created_in_a_namespace_that_ends(api: Api) -> None:
             "field": "metadata.namespace",
         }
     ]
+
+
+async def test_system_priorities_stay(api: Api) -> None:
+    for name, code in (("system-node-critical", 403), ("own", 404)):
+        answer = await api.http.delete(f"/apis/scheduling.k8s.io/v1/priorityclasses/{name}")
+        assert answer.status_code == code, answer.text

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ktui.apiserver.pages.routes import version_document
 from ktui.kube.discovery import group_discovery_list
 from ktui.kube.golang.formatting import go_syntax, go_value
 from ktui.kube.resources import BUILTIN
+from ktui.kube.versions import behaviour_of
 from ktui.wire.encode import encode_object
 from ktui.wire.gotypes import drop_unknown
 from ktui.writes.defaults import set_defaults
@@ -79,3 +81,10 @@ def test_aggregated_discovery_names_groups_only_where_they_differ() -> None:
     kinds = {sub["subresource"]: sub["responseKind"] for sub in deployments["subresources"]}
     assert kinds["scale"] == {"group": "autoscaling", "version": "v1", "kind": "Scale"}
     assert kinds["status"] == {"group": "", "version": "", "kind": "Deployment"}
+
+
+def test_a_version_that_can_be_emulated_says_so() -> None:
+    before, since = (version_document(behaviour_of(version)) for version in ("1.32", "1.33"))
+    added = {"emulationMajor": "1", "emulationMinor": "33"}
+    added |= {"minCompatibilityMajor": "1", "minCompatibilityMinor": "32"}
+    assert since.keys() - before.keys() == added.keys() and since | added == since
