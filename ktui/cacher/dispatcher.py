@@ -162,6 +162,7 @@ class Dispatcher:
         self.rv = transaction[0].rv
 
     async def _wait_for(self, blocked: list[Watcher], transaction: Sequence[CacheEvent]) -> None:
+        self.watchers.waker.hurry()
         while self.watchers.waker.busy:  # noqa: ASYNC110 - it counts turns; who is not woken is not slow
             await asyncio.sleep(0)
         for _ in range(FREE_TURNS):

@@ -13,6 +13,7 @@ from ktui.storage.objects import SelectionPredicate, StoredObject
 
 # A write of a watcher takes 0.1 to 0.3 ms.
 WOKEN_AT_ONCE = 32
+REST_SECONDS = 0.01
 
 
 def channel_size(behaviour: Behaviour, buffer_capacity: int, *, triggers: bool, triggered: bool) -> int:
@@ -33,13 +34,18 @@ class Waker:
     """Wakes the tasks of a resource's watchers, WOKEN_AT_ONCE in a turn of the event loop.
 
     One event may concern thousands of watchers. If all of them wrote in the same turn, every other request
-    would wait for it.
+    would wait for it. After a round of several turns the waker rests for as long as the round took, at most
+    REST_SECONDS: other requests have half of the loop, and the events of that time become one write to each
+    watcher instead of many (kube-apiserver too flushes a stream only once no event is left in its channel).
     """
 
     def __init__(self) -> None:
         self._left = WOKEN_AT_ONCE  # in this turn
         self._waiting: deque[Watcher] = deque()
-        self._turn: asyncio.Handle | None = None
+        self._next: asyncio.Handle | None = None  # the next turn, or the end of the rest
+        self._resting = False
+        self._crowded = False  # some watchers of this round had to wait for a further turn
+        self._began = 0.0  # this round (the loop's clock)
 
     @property
     def busy(self) -> bool:
@@ -53,16 +59,37 @@ class Waker:
         elif not watcher.to_be_woken:
             watcher.to_be_woken = True
             self._waiting.append(watcher)
-        if self._turn is None:
-            self._turn = asyncio.get_running_loop().call_soon(self._next)
+            self._crowded |= not self._resting
+        if self._next is None:
+            loop = asyncio.get_running_loop()
+            self._began = loop.time()
+            self._next = loop.call_soon(self._turn)
 
-    def _next(self) -> None:
+    def hurry(self) -> None:
+        """End the rest, because a watcher has no more room."""
+        if self._resting and self._next is not None:
+            self._next.cancel()
+            self._end_rest()
+
+    def _turn(self) -> None:
         self._left = WOKEN_AT_ONCE
         while self._left and self._waiting:
             self._left -= 1
             self._waiting.popleft().wake()
-        begun = self._left < WOKEN_AT_ONCE
-        self._turn = asyncio.get_running_loop().call_soon(self._next) if begun else None
+        loop = asyncio.get_running_loop()
+        self._crowded |= bool(self._waiting)
+        if self._left < WOKEN_AT_ONCE:
+            self._next = loop.call_soon(self._turn)
+        elif self._crowded:
+            self._left, self._resting, self._crowded = 0, True, False
+            self._next = loop.call_later(min(loop.time() - self._began, REST_SECONDS), self._end_rest)
+        else:
+            self._next = None
+
+    def _end_rest(self) -> None:
+        self._resting = False
+        self._began = asyncio.get_running_loop().time()
+        self._turn()
 
 
 class Watcher:

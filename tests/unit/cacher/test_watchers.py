@@ -307,3 +307,33 @@ def test_one_event_wakes_few_watchers_in_a_turn_of_the_loop_and_none_of_them_is_
         return {reader.result() for reader in readers}, max(woken), dispatcher.terminated
 
     assert asyncio.run(run()) == ({3}, WOKEN_AT_ONCE, 0)
+
+
+@pytest.mark.parametrize(("watchers", "batches"), [(WOKEN_AT_ONCE, (1, 1, 1)), (2 * WOKEN_AT_ONCE, (1, 2))])
+def test_after_a_round_of_several_turns_events_gather_for_as_long_as_it_took(watchers, batches):
+    async def run():
+        loop, dispatcher, ended = asyncio.get_running_loop(), Dispatcher(), []
+        several = [watcher() for _ in range(watchers)]
+
+        async def read(one: Watcher) -> tuple[int, ...]:
+            sizes = []
+            while sum(sizes) < 3:
+                sizes.append(len(await anext(one.batches())))
+                loop.now += 0.0001  # a write
+                ended.append(loop.now)
+            return tuple(sizes)
+
+        for one in several:
+            dispatcher.watchers.add(one)
+        task = asyncio.create_task(dispatcher.run())
+        readers = [asyncio.create_task(read(one)) for one in several]
+        for rv in (1, 2, 3):
+            dispatcher.submit([event("ADDED", obj(f"a/{rv}", rv))])
+            for _ in range(20):  # turns of the loop
+                await asyncio.sleep(0)
+        seen = set(await asyncio.gather(*readers))
+        task.cancel()
+        return seen, ended[watchers] - ended[watchers - 1]
+
+    rest = 0.0001 * watchers if len(batches) == 2 else 0.0
+    assert virtual_time.run(run()) == ({batches}, pytest.approx(rest + 0.0001))
