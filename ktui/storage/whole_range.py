@@ -46,7 +46,9 @@ class Bounds:
 
     etcd counts all keys from a page's start to its end, whatever the limit: a million keys in a thousand
     pages would be 500 million counted. So a page with many more keys behind it is followed by the rest of the
-    keys that begin as its first and last key do; these by the rest of those that begin as a shorter prefix.
+    keys that begin as its first and last key do; these by the rest of those that begin as a shorter prefix:
+    soon by all of the namespace, then by namespaces that begin alike, with one character less each time. A
+    range without a key costs etcd next to nothing.
     """
 
     _MANY = 16  # pages; fewer are counted to the end each time
@@ -54,7 +56,8 @@ class Bounds:
     def __init__(self, start: bytes, end: bytes) -> None:
         self.start, self.bound, self._end = start, end, end
         self._shared = b""
-        self._wider = 1  # characters that the next prefix has less; doubled until a page is full
+        self._wider = 1  # characters that the next prefix has less; doubled within the name of an object
+        self._root = len(common_prefix(start, end)) + 1  # where the names of namespaces, or of objects, begin
 
     def advance(self, answer: RangeResult, limit: int) -> bool:
         """Go on after a page of at most `limit` keys; return False at the end of the range."""
@@ -62,20 +65,28 @@ class Bounds:
             first, last = answer.kvs[0].key, answer.kvs[-1].key
             self.start, self._wider = last + b"\0", 1
             if answer.count > self._MANY * limit:
-                same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))))
-                self._narrow(first[:same])
+                self._narrow(common_prefix(first, last))
             return True
         if self.bound == self._end:
             return False
         self.start = self.bound
         while self.bound <= self.start:
-            self._narrow(self._shared[: -self._wider])
-            self._wider *= 2
+            # The end of the namespace's name; 0: the prefix ends in it, or there is none.
+            namespace = self._shared.rfind(b"/", self._root, -1) + 1
+            cut = max(namespace, len(self._shared) - self._wider)
+            self._wider = 1 if cut == namespace or not namespace else 2 * self._wider
+            self._narrow(self._shared[: max(cut, 0)])
         return True
 
     def _narrow(self, shared: bytes) -> None:
         self._shared = shared
         self.bound = min(range_end(shared), self._end) if shared else self._end
+
+
+def common_prefix(one: bytes, other: bytes) -> bytes:
+    """Return the bytes with which both begin."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return one[: sum(1 for _ in same)]
 
 
 async def read_range(
