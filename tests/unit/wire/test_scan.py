@@ -1,5 +1,6 @@
 import json
 import random
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -32,10 +33,9 @@ def test_a_pod() -> None:
         "spec.hostNetwork": "true",
         "status.phase": "Running",
         "status.podIP": "10.244.0.7",
-        "status.podIPs": "",
         "status.nominatedNodeName": "",
-        "spec.host": "node-1",
     }
+    assert sys.getsizeof(scanned.fields) == sys.getsizeof(dict.fromkeys(map(str, range(10)), ""))
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,13 @@ def test_field_selectors(resource: tuple[str, str], obj: dict[str, Any], field: 
     assert _scan(builtin(*resource), **obj)[field] == value
 
 
-def test_every_selector_of_every_resource_has_a_value() -> None:
+def test_every_selector_has_a_value_but_one_that_never_has_and_one_that_is_an_alias() -> None:
     for resource in BUILTIN.preferred():
         if resource.stored and resource.encoding == "protobuf":
-            assert set(_scan(resource)) >= set(resource.field_selectors), resource.id
+            missing = set(resource.field_selectors) - set(_scan(resource))
+            assert missing == ({"spec.host", "status.podIPs"} if resource.id == "pods" else set()), (
+                resource.id
+            )
 
 
 def test_equal_label_sets_are_one() -> None:
