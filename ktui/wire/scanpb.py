@@ -23,7 +23,7 @@ _ELSEWHERE: dict[tuple[str, str], tuple[Path, ...]] = {
     ("Event", "source"): (("source", "component"), ("reportingComponent",)),
     ("Event", "reportingController"): (("reportingComponent",),),
 }
-"""(kind, selector) → the paths to try in order; without paths it is asked for as another one, or has no value.
+"""(kind, selector) → the paths to try in order; none if it is asked for as another one, or has no value.
 
 Most selectors are themselves the JSON path of their value. These are the others, from `ToSelectableFields` of
 each registry in kube-apiserver 1.36. A repeated field in a path means its first element.
