@@ -22,7 +22,7 @@ from textual_serve.download_manager import DownloadManager
 from textual_serve.server import Server, to_int
 
 from ktui.apiserver.http.loopback import host_of_header, is_loopback
-from ktui.cli.child import ServerChild
+from ktui.cli.child import ServerChild, signal_group
 from ktui.cli.dashboard import check_source, server_child
 from ktui.cli.exit_codes import NO_CONNECTION, OK, fail
 from ktui.cli.logs import log_of
@@ -126,9 +126,9 @@ class BrowserSession(AppService):
         if process is None or task is None:
             return
         await self._download_manager.cancel_app_downloads(app_service_id=self.app_service_id)
-        _send(process, signal.SIGTERM)
+        signal_group(process, signal.SIGTERM)
         await asyncio.wait({task}, timeout=PATIENCE)
-        _send(process, signal.SIGKILL)
+        signal_group(process, signal.SIGKILL)
         await self._close()
         await asyncio.wait({task}, timeout=PATIENCE)
         task.cancel()  # its browser no longer reads
@@ -147,7 +147,7 @@ class BrowserSession(AppService):
         with contextlib.suppress(TimeoutError):  # the process has closed its output but does not end
             async with asyncio.timeout(PATIENCE):
                 await process.wait()
-        _send(process, signal.SIGKILL)
+        signal_group(process, signal.SIGKILL)
         status, lines = await process.wait(), await errors
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         log.info("a page's dashboard %s", how)
@@ -175,12 +175,6 @@ class BrowserSession(AppService):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
                 await self._websocket.close()
-
-
-def _send(process: Process, number: signal.Signals) -> None:
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
 
 
 async def _packets(stdout: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, bytes]]:

@@ -170,11 +170,16 @@ def alternatives_of(row: RequestRow, state: State) -> Alternatives:
 
 def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[VersionRoute, ...]:
     """Return the route under `VERSIONS`, in which reads changed, and under the current rules `now`."""
-    behaviours = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
     return tuple(
-        VersionRoute(f"1.{minor}", plan_of(request, cache, behaviour).source.value, minor == now.minor)
-        for minor, behaviour in sorted(behaviours.items())
+        VersionRoute(f"1.{each.minor}", plan_of(request, cache, each).source.value, each.minor == now.minor)
+        for each in compared_rules(now)
     )
+
+
+def compared_rules(now: Behaviour) -> list[Behaviour]:
+    """Return the rules of `VERSIONS` and, in place of those of its minor, the current ones, oldest first."""
+    by_minor = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
+    return [by_minor[minor] for minor in sorted(by_minor)]
 
 
 def cheaper_of(target: str, advice: Advice) -> Alternative:
