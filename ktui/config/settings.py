@@ -19,7 +19,6 @@ class ValueType(Struct, frozen=True):
     of_toml: Callable[[object], Any]
     of_text: Callable[[str], Any]
     is_path: bool = False
-    words: tuple[str, ...] = ()
 
     def placed(self, value: Any, home: Path) -> Any:
         """Return `value`; a path is made relative to `home`, the directory of the config file."""
@@ -118,7 +117,7 @@ def choice(*words: str) -> ValueType:
             raise ValueError
         return str(value)
 
-    return ValueType(" or ".join(words), one, one, words=words)
+    return ValueType(" or ".join(words), one, one)
 
 
 DASHBOARD, SERVE = "dashboard", "serve"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -23,7 +24,7 @@ class Line(NamedTuple):
     end: int
 
 
-class RecordingReader:
+class RecordingReader(AbstractContextManager["RecordingReader"]):
     """A recording opened for reading; compressed ones are unpacked into a nameless temporary file.
 
     A directory of segments is read as one recording, of at most `segments.MOST_JOINED` bytes.
@@ -48,9 +49,6 @@ class RecordingReader:
             self._file.close()
             nothing, lost = "is empty: nothing was recorded", "is damaged: none of it can be unpacked"
             raise RecordingError(f"{path} {lost if self.warning else nothing}")
-
-    def __enter__(self) -> RecordingReader:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
