@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections.abc import Iterable
-from os.path import commonprefix
+from itertools import takewhile
 
 from ktui.printable import escaped
 from ktui.printable import safe as safe
@@ -186,7 +186,10 @@ def told_apart(text: str, others: Iterable[str], width: int) -> str:
     alike = [other for other in others if other != text and other[: width - 1] == text[: width - 1]]
     if not alike:
         return text
-    same = min(len(commonprefix((text, other))) for other in alike)
+    same = min(
+        sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, other, strict=False)))
+        for other in alike
+    )
     start = max(text.rfind(mark, 0, same) + 1 for mark in " ,/?&=")
     return f"…{text[start:]}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from os.path import commonprefix
 
 from ktui.core.lab.form import ListForm
 from ktui.kube.resources import Resource
@@ -49,8 +48,9 @@ def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False)
     if _is_typed(form, resource):
         # The clientset's method of a group version, `CoreV1`, and the plural with the kind's capitals.
         group = (resource.group.partition(".")[0] or "core").capitalize() + resource.version.capitalize()
-        kind, plural = resource.kind, resource.resource
-        same = len(commonprefix((kind.lower(), plural)))
+        kind, plural, same = resource.kind, resource.resource, 0
+        while same < min(len(kind), len(plural)) and kind[same].lower() == plural[same]:
+            same += 1
         head = f"clientset.{group}().{kind[:same]}{plural[same:]}"
         namespace = _go(form.namespace) if form.namespace else "metav1.NamespaceAll"
         scope = f"({namespace})" if resource.namespaced else "()"
