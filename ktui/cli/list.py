@@ -12,11 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui import __version__
-from ktui.cli.exit_codes import OK, SERVER_ERROR, USAGE, fail
 from ktui.cli.explain import lines
 from ktui.cli.list_request import Listing, TriedVariant, list_at
 from ktui.cli.options import listen
-from ktui.cli.output import emit, emit_json
+from ktui.cli.output import OK, SERVER_ERROR, USAGE, emit, emit_json, fail
 from ktui.cli.printing import Printer
 from ktui.cli.targets import demo_refuses, target, target_conflict
 from ktui.client.api import RefusedError

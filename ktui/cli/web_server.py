@@ -24,10 +24,9 @@ from textual_serve.server import Server, to_int
 from ktui.apiserver.http.loopback import host_of_header, is_loopback
 from ktui.cli.child import ServerChild, signal_group
 from ktui.cli.dashboard import check_source, server_child
-from ktui.cli.exit_codes import NO_CONNECTION, OK, fail
 from ktui.cli.logs import log_of
 from ktui.cli.options import option_words
-from ktui.cli.output import emit
+from ktui.cli.output import NO_CONNECTION, OK, emit, fail
 from ktui.cli.view_options import kube_context_of
 from ktui.client.connection import ClientError
 from ktui.contract.recording import RecordingError

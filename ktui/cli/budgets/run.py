@@ -17,9 +17,8 @@ from pathlib import Path
 
 from ktui.cli.budgets.budget_report import BudgetReport, check_options, ended, finish, print_report
 from ktui.cli.child import ServerChild, signal_group
-from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail
 from ktui.cli.options import behaviour_from
-from ktui.cli.output import warn
+from ktui.cli.output import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail, warn
 from ktui.cli.targets import NODES
 from ktui.client.api import ApiClient
 from ktui.client.ktui_api import KtuiApi
