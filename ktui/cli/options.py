@@ -99,16 +99,12 @@ def option_words(values: Mapping[str, object]) -> list[str]:
 
 
 def passed_on(args: argparse.Namespace) -> list[str]:
-    """Return the shared options as arguments for the `ktui serve` that the dashboard starts.
-
-    The etcd password is passed in the environment (see `secrets_environment`): a
-    command line is readable by every user of the machine.
-    """
+    """Return the shared options as arguments for the dashboard's `ktui serve`, without secrets."""
     return option_words({name: getattr(args, name) for name in _PASSED_ON})
 
 
 def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
-    """Return environment variables for the child: secrets must not be on its command line."""
+    """Return environment variables for that server: every user of the machine can read its command line."""
     return {"ETCDCTL_USER": args.user} if args.user else {}
 
 

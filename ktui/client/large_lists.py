@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.client.measure import verb_of
@@ -76,8 +75,7 @@ def is_unbounded(path: str, server: ServerAssumptions) -> bool:
     return not (from_cache and request.scope(server.behaviour).selective)
 
 
-@dataclass(frozen=True, slots=True)
-class ListEstimate:
+class ListEstimate(NamedTuple):
     """The prediction for a LIST of a collection with `size` (bytes as JSON), read from a page of one object.
 
     `cost` is in bytes of these objects; None if nothing can be estimated. `returned` are the objects of the
