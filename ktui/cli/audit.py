@@ -18,13 +18,11 @@ from ktui.audit.server_version import versions_from
 from ktui.audit.tally import Tally, TallyOptions
 from ktui.audit.workers import read_all
 from ktui.cli.auditing.html import html_page
-from ktui.cli.auditing.markdown import markdown
 from ktui.cli.auditing.outputs import diff, emit_request, merge, print_load, problems, write
 from ktui.cli.auditing.read_logs import find_aggregated, find_sizes, list_with_bar, read_with_bar
-from ktui.cli.auditing.text import csv_table, print_report
-from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail
+from ktui.cli.auditing.text import csv_table, markdown, print_report
 from ktui.cli.options import supports_progress
-from ktui.cli.output import emit, emit_json
+from ktui.cli.output import FAILED, INTERRUPTED, OK, USAGE, emit, emit_json, fail
 from ktui.kube.gates import DEFAULT_VERSION
 from ktui.kube.versions import parse_gates
 

@@ -12,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ktui import __version__
-from ktui.cli.exit_codes import OK, SERVER_ERROR, USAGE, fail
-from ktui.cli.output import emit, emit_json, progress
+from ktui.cli.output import OK, SERVER_ERROR, USAGE, emit, emit_json, fail, progress
 from ktui.cli.printing import Printer
 from ktui.cli.targets import ask_before, target, target_conflict
 from ktui.client.repeated_runs import Runs

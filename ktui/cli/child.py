@@ -42,6 +42,13 @@ async def lines_of(stream: asyncio.StreamReader) -> AsyncIterator[str]:
         yield rest.decode("utf-8", "replace").rstrip()
 
 
+def signal_group(process: Process, number: int) -> None:
+    """Send a signal to a process and its children in its session, unless it has ended."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+
+
 PR_SET_PDEATHSIG = 1
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ktui.cli.exit_codes import OK, USAGE, fail
-from ktui.cli.output import emit
+from ktui.cli.output import OK, USAGE, emit, fail
 from ktui.cli.usage.offline import SHELLS
 
 # The source of an option's values: a list that ktui prints when it is needed.

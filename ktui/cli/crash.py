@@ -12,8 +12,8 @@ import traceback
 from pathlib import Path
 
 from ktui import __version__
-from ktui.cli.exit_codes import CRASHED, fail
 from ktui.cli.logs import log_path, stamp, without_secrets
+from ktui.cli.output import CRASHED, fail
 from ktui.config.places import state_home
 from ktui.private_file import open_private
 

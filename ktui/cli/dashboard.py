@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING
 from ktui import __version__
 from ktui.cli.child import AttachLauncher, ChildLauncher, ServerChild, die_with_parent
 from ktui.cli.crash import keep_quiet, report
-from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, check_terminal, fail
-from ktui.cli.live_options import listen, prometheus_connection
 from ktui.cli.logs import log_of, report_log_problem, start_log
-from ktui.cli.options import behaviour_from, passed_on, secrets_environment
-from ktui.cli.output import tell
+from ktui.cli.options import behaviour_from, listen, passed_on, prometheus_connection, secrets_environment
+from ktui.cli.output import FAILED, NO_CONNECTION, OK, USAGE, check_terminal, fail, tell
 from ktui.cli.screenshot import size_of
 from ktui.cli.targets import require_connection
 from ktui.cli.view_options import check_theme, kube_context_of, preferences_of

@@ -7,8 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from ktui.cli.exit_codes import OK, USAGE, fail
-from ktui.cli.output import emit_json_text, tell
+from ktui.cli.output import OK, USAGE, emit_json_text, fail, tell
 from ktui.documents.limits import TooLarge, read_bytes, read_stream
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import behaviour_of

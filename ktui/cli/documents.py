@@ -7,8 +7,7 @@ import argparse
 import yaml
 
 from ktui import __version__
-from ktui.cli.exit_codes import OK, USAGE, fail
-from ktui.cli.output import emit, emit_json
+from ktui.cli.output import OK, USAGE, emit, emit_json, fail
 from ktui.cli.usage.live import MILLION, OLDEST_MINOR, PLATFORMS
 from ktui.kube.versions import behaviour_of
 from ktui.live.access import binding_document, role_document

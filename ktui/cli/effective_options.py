@@ -11,9 +11,8 @@ from typing import Any, NoReturn
 
 from msgspec import Struct, field
 
-from ktui.cli.exit_codes import USAGE, fail
 from ktui.cli.options import take_token
-from ktui.cli.output import warn
+from ktui.cli.output import USAGE, fail, warn
 from ktui.config.contexts import NONE
 from ktui.config.document import Config, read_config
 from ktui.config.errors import ConfigError, nearest

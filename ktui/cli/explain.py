@@ -10,9 +10,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ktui.cli.exit_codes import OK
 from ktui.cli.options import supports_progress
-from ktui.cli.output import emit, emit_json
+from ktui.cli.output import OK, emit, emit_json
 from ktui.core.rows import letter_of
 from ktui.kube import versions
 from ktui.kube.access_pattern import AccessPattern

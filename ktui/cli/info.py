@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ktui import __version__
-from ktui.cli.exit_codes import OK
-from ktui.cli.output import emit, emit_json
+from ktui.cli.output import OK, emit, emit_json
 from ktui.cli.view_options import problems_of
-from ktui.config.document import Config
-from ktui.config.lists import COLUMNS, KEYS, place_of
+from ktui.config.document import COLUMNS, KEYS, Config, place_of
 from ktui.config.places import shipped_themes, state_home, user_themes
 from ktui.config.resolve import ResolvedValue, preset, strange_variables
 from ktui.config.settings import SETTINGS, Setting

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 from ktui import __version__
 from ktui.cli.effective_options import Parser, parse
-from ktui.cli.exit_codes import FAILED, INTERRUPTED, OK, USAGE, fail, status_of
-from ktui.cli.output import emit
+from ktui.cli.output import FAILED, INTERRUPTED, OK, USAGE, emit, fail, status_of
 from ktui.cli.usage.describe import CONFIG, CliCommand, add_all
 from ktui.config.settings import DASHBOARD
 

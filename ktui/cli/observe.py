@@ -13,10 +13,9 @@ from typing import Any
 
 from ktui import __version__
 from ktui.audit.report import Report
-from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.live_options import listen, metrics_feed
 from ktui.cli.observe_text import print_report
-from ktui.cli.output import emit_json, warn
+from ktui.cli.options import listen, metrics_feed
+from ktui.cli.output import FAILED, NO_CONNECTION, OK, USAGE, emit_json, fail, warn
 from ktui.cli.printing import Printer
 from ktui.client.connection import ClientError
 from ktui.contract.events.live import Denied

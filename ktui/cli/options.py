@@ -1,20 +1,26 @@
-"""Options that several commands share: etcd, rules, caches to warm, demo cluster, tokens, times, sizes."""
+"""Options that several commands share: tokens, rules, options of `ktui serve`, sources of live figures."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import stat
+import sys
 from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from ktui.cli.output import warn
 from ktui.config.errors import ConfigError
 
 if TYPE_CHECKING:
+    from ktui.client.kube_connection import KubeConnection
     from ktui.config.contexts import Context
     from ktui.kube.versions import Behaviour
+    from ktui.live.prometheus import PrometheusConnection
+    from ktui.live.server_details import LiveFeed
+    from ktui.traces.receiver import OtlpReceiver
 
 
 MAX_BYTES = 64 * 1024
@@ -93,16 +99,12 @@ def option_words(values: Mapping[str, object]) -> list[str]:
 
 
 def passed_on(args: argparse.Namespace) -> list[str]:
-    """Return the shared options as arguments for the `ktui serve` that the dashboard starts.
-
-    The etcd password is passed in the environment (see `secrets_environment`): a
-    command line is readable by every user of the machine.
-    """
+    """Return the shared options as arguments for the dashboard's `ktui serve`, without secrets."""
     return option_words({name: getattr(args, name) for name in _PASSED_ON})
 
 
 def secrets_environment(args: argparse.Namespace) -> dict[str, str]:
-    """Return environment variables for the child: secrets must not be on its command line."""
+    """Return environment variables for that server: every user of the machine can read its command line."""
     return {"ETCDCTL_USER": args.user} if args.user else {}
 
 
@@ -114,3 +116,72 @@ def context_words(context: Context) -> list[str]:
 def context_environment(context: Context) -> dict[str, str]:
     """Return environment variables for `context_words`: the password."""
     return {"ETCDCTL_USER": context.values["user"]} if "user" in context.values else {}
+
+
+# Sources of live figures: a kube-apiserver of a kubeconfig, a Prometheus, traces (`--otlp`).
+
+
+def kubeconfig_connection(args: argparse.Namespace) -> KubeConnection:
+    """Return the connection of `--kubeconfig` and `--context`. Raises ClientError."""
+    from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig  # start-up time
+
+    files = kubeconfig_files(args.kubeconfig)
+    return read_kubeconfig(files, args.context, terminal=sys.stdin.isatty(), announce=warn)
+
+
+def metrics_feed(args: argparse.Namespace, history: float, user_agent: str) -> LiveFeed:
+    """Return the metrics of `--prometheus` with `history` seconds of its past, else of `--kubeconfig`.
+
+    Sends nothing yet. Raises ClientError for an address that is none.
+    """
+    if args.prometheus:
+        from ktui.live.prometheus import PrometheusFeed  # start-up time
+
+        connection = prometheus_connection(args)
+        return PrometheusFeed(connection, history, interval=args.interval, user_agent=user_agent)
+    from ktui.live.scraper import Scraper  # start-up time
+
+    return Scraper(lambda: kubeconfig_connection(args), args.interval, user_agent=user_agent)
+
+
+def prometheus_connection(args: argparse.Namespace) -> PrometheusConnection:
+    """Return the connection to the Prometheus of `--prometheus`. Raises ClientError."""
+    from ktui.client.connection import ClientError  # start-up time
+    from ktui.live.prometheus import PrometheusConnection
+
+    url: str = args.prometheus
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query:
+        raise ClientError(f"{url!r} is not the address of a Prometheus: write it like https://host:9090")
+    name, _, password = _secret(args, "user").partition(":")
+    header, colon, value = _secret(args, "header").partition(":")
+    return PrometheusConnection(
+        url=url.rstrip("/"), context=parts.hostname, token=_secret(args, "token"), username=name,
+        password=password, extra_headers={header.strip(): value.strip()} if colon else {},
+    )  # fmt: skip
+
+
+def _secret(args: argparse.Namespace, name: str) -> str:
+    """Return a secret from the environment, else from the context; command lines are public on a machine."""
+    chosen = args.configured.chosen
+    written = chosen.context.values.get(f"prometheus_{name}", "") if chosen is not None else ""
+    return os.environ.get(f"KTUI_PROMETHEUS_{name.upper()}", "") or str(written)
+
+
+def listen(args: argparse.Namespace) -> OtlpReceiver:
+    """Return a receiver at the address of `--otlp`. Raises ClientError, ConfigError."""
+    from ktui.client.connection import ClientError  # start-up time
+    from ktui.traces.receiver import OtlpReceiver, is_loopback, parse_address
+
+    try:
+        host, grpc_port, http_port = parse_address(args.otlp)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+    if not is_loopback(host):
+        warn(f"warning: everyone who reaches {host} can send spans: OTLP has no credentials here")
+    receiver = OtlpReceiver(host, grpc_port, http_port)
+    try:
+        receiver.start()
+    except OSError as error:
+        raise ClientError(f"cannot listen for OTLP on {error.filename}: {error.strerror}") from None
+    return receiver

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ktui import __version__
-from ktui.cli.exit_codes import FAILED, NO_CONNECTION, OK, USAGE, fail
-from ktui.cli.live_options import kubeconfig_connection, listen, metrics_feed, prometheus_connection
-from ktui.cli.output import emit, warn
+from ktui.cli.options import kubeconfig_connection, listen, metrics_feed, prometheus_connection
+from ktui.cli.output import FAILED, NO_CONNECTION, OK, USAGE, emit, fail, warn
 from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, LiveServer, LiveStatus, ReplicaDown, ReplicaScrape, ServerInfo
 from ktui.core import reducer

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from ktui.cli.exit_codes import OK
-from ktui.cli.output import emit, emit_json_text, warn
+from ktui.cli.output import OK, emit, emit_json_text, warn
 from ktui.contract.events import AnyEvent, Marker, ServerInfo
 from ktui.contract.recording import RecordingError
 from ktui.core.format import elapsed, integer, long_bytes, safe

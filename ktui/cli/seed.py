@@ -12,8 +12,7 @@ from typing import TextIO
 
 from ktui.cli.child import die_with_parent
 from ktui.cli.crash import keep_quiet
-from ktui.cli.exit_codes import OK
-from ktui.cli.output import emit, replace_line, tell, warn
+from ktui.cli.output import OK, emit, replace_line, tell, warn
 from ktui.cli.seed_copies import seed_quickly
 from ktui.cli.server.demo import FAILING, FILLING
 from ktui.cli.targets import require_connection

@@ -12,9 +12,8 @@ from ktui.apiserver.http.listener import PortInUse
 from ktui.apiserver.http.open_files import file_limit, most_connections, raise_file_limit
 from ktui.cli.child import die_with_parent
 from ktui.cli.crash import keep_quiet
-from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
 from ktui.cli.logs import hide, log_of, report_log_problem, start_log
-from ktui.cli.output import emit, warn
+from ktui.cli.output import NO_CONNECTION, OK, USAGE, emit, fail, warn
 from ktui.cli.server.composition import Composition
 from ktui.cli.server.runtime import freeze_heap, shorten_thread_switches
 from ktui.cli.server.serve_config import ServeConfig

@@ -10,10 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ktui.cli.exit_codes import OK, fail
-from ktui.cli.live_options import kubeconfig_connection
-from ktui.cli.options import context_environment, context_words
-from ktui.cli.output import ask, emit, warn
+from ktui.cli.options import context_environment, context_words, kubeconfig_connection
+from ktui.cli.output import OK, ask, emit, fail, warn
 from ktui.client.connection import ClientError, ServerConnection, connection_from_url
 from ktui.client.running import find_by_url, find_running, write_kubeconfig
 from ktui.core.format import integer, long_bytes

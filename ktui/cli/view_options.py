@@ -8,15 +8,14 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ktui.config.document import COLUMNS, KEYS, Config, place_of
 from ktui.config.errors import ConfigError, InvalidEntry, nearest
-from ktui.config.lists import COLUMNS, KEYS, place_of
 from ktui.config.places import state_home, theme_names
 from ktui.tui.table.column_ids import check_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ktui.config.document import Config
     from ktui.tui.preferences import Preferences
 
 

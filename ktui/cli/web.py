@@ -11,7 +11,7 @@ from ktui import install_command
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.cli import dashboard
 from ktui.cli.crash import keep_quiet
-from ktui.cli.exit_codes import NO_CONNECTION, OK, USAGE, fail
+from ktui.cli.output import NO_CONNECTION, OK, USAGE, fail
 
 
 def run(args: argparse.Namespace) -> int:

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from ktui import __version__
 from ktui.cli import workload_text
 from ktui.cli.child import ServerChild, lines_of
-from ktui.cli.exit_codes import INTERRUPTED, OK, SERVER_ERROR, USAGE, fail
-from ktui.cli.output import emit_json, emit_json_text, progress
+from ktui.cli.output import INTERRUPTED, OK, SERVER_ERROR, USAGE, emit_json, emit_json_text, fail, progress
 from ktui.cli.targets import confirm, demo_target, target, target_conflict
 from ktui.client.connection import ServerConnection
 from ktui.client.ktui_api import KtuiApi

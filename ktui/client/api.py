@@ -163,13 +163,9 @@ class ApiClient:
 
     async def send_timed(
         self, path: str, *, headers: Mapping[str, str] | None = None,
-        on_bytes: Callable[[int], None] | None = None, on_chunk: Callable[[bytes], None] | None = None,
-        enough: Callable[[], bool] = lambda: False,
+        on_chunk: Callable[[bytes], None] | None = None, enough: Callable[[], bool] = lambda: False,
     ) -> TimedResponse:  # fmt: skip
-        """GET `path` and time it. The body's size goes to `on_bytes`, its chunks to `on_chunk`.
-
-        Once `enough` returns True, the rest of the body is not read.
-        """
+        """GET `path` and time it. `on_chunk` gets the body; once `enough`, its rest is not read."""
         started = time.perf_counter()
         first, size = 0.0, 0
         with clear_errors(self.connection):
@@ -177,8 +173,6 @@ class ApiClient:
                 async for chunk in _body(response):
                     first = first or time.perf_counter()
                     size += len(chunk)
-                    if on_bytes is not None:
-                        on_bytes(size)
                     if on_chunk is not None:
                         on_chunk(chunk)
                     if enough():

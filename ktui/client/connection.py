@@ -30,21 +30,20 @@ class ClientError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ServerConnection:
-    """A server's address with its bearer token and the file of its CA certificate."""
+    """A server's address with its bearer token and the file of its CA certificate.
+
+    `server_name`: the name that the server's certificate must have; "" for the URL's host.
+    """
 
     url: str
     token: str = ""
     ca_file: Path | None = None
+    server_name: str = ""
 
     @property
     def proxy(self) -> str | None:
         """The proxy's URL; None here: there is none between ktui and its own server."""
         return None
-
-    @property
-    def server_name(self) -> str:
-        """The name that the server's certificate must have; "" for the URL's host."""
-        return ""
 
     @property
     def unauthorized(self) -> str:

@@ -223,6 +223,6 @@ def cluster_info(connection: KubeConnection) -> dict[str, Any]:
     info: dict[str, Any] = {"server": connection.url, "insecure-skip-tls-verify": connection.insecure}
     if connection.ca is not None:
         info["certificate-authority-data"] = base64.b64encode(connection.ca.pem).decode()
-    if connection.tls_server_name:
-        info["tls-server-name"] = connection.tls_server_name
+    if connection.server_name:
+        info["tls-server-name"] = connection.server_name
     return info | ({"proxy-url": connection.proxy_url} if connection.proxy_url else {})

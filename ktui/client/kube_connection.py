@@ -35,17 +35,12 @@ class KubeConnection(ServerConnection):
     username: str = ""
     password: str = field(default="", repr=False)
     insecure: bool = False
-    tls_server_name: str = ""
     proxy_url: str = field(default="", repr=False)
 
     @property
     def proxy(self) -> str | None:
         """The kubeconfig's proxy, else the environment's, as in kubectl."""
         return self.proxy_url or _proxy_of_environment(self.url)
-
-    @property
-    def server_name(self) -> str:
-        return self.tls_server_name
 
     @property
     def unauthorized(self) -> str:
@@ -76,7 +71,7 @@ class KubeConnection(ServerConnection):
         if not self.url.startswith("https://"):
             return False
         context = _NamedContext(ssl.PROTOCOL_TLS_CLIENT)  # which verifies
-        context.server_name = self.tls_server_name
+        context.server_name = self.server_name
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -212,7 +212,7 @@ def _connection(
         ),
         key=_material(user.client_key_data, user.client_key, user_home, "client key"), username=user.username,
         password=user.password, insecure=cluster.insecure_skip_tls_verify,
-        tls_server_name=cluster.tls_server_name, proxy_url=cluster.proxy_url,
+        server_name=cluster.tls_server_name, proxy_url=cluster.proxy_url,
     )  # fmt: skip
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ktui.client.measure import verb_of
 from ktui.client.target import collection_size
@@ -24,33 +23,23 @@ MANY_OBJECTS = 5_000
 MANY_BYTES = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class UnboundedList:
-    """A LIST of a whole collection, with its size estimated from a page of one object."""
+class UnboundedLists(NamedTuple):
+    """LISTs of whole collections that are sent together: objects and estimated bytes of each."""
 
-    path: str
-    objects: int
-    bytes: float
-
-
-@dataclass(frozen=True, slots=True)
-class UnboundedLists:
-    """LISTs that are sent together."""
-
-    each: Sequence[UnboundedList]
+    each: Sequence[tuple[int, float]]
 
     @property
     def objects(self) -> int:
-        return sum(item.objects for item in self.each)
+        return sum(objects for objects, _ in self.each)
 
     @property
     def bytes(self) -> float:
-        return sum(item.bytes for item in self.each)
+        return sum(size for _, size in self.each)
 
     @property
     def large(self) -> bool:
         """True if the user has to confirm."""
-        return max((item.objects for item in self.each), default=0) > MANY_OBJECTS or self.bytes > MANY_BYTES
+        return any(objects > MANY_OBJECTS for objects, _ in self.each) or self.bytes > MANY_BYTES
 
 
 async def unbounded_lists(
@@ -65,7 +54,7 @@ async def unbounded_lists(
         if collection not in server.sizes:
             server.sizes[collection] = await collection_size(client, collection)
         objects, each = server.sizes[collection]
-        found.append(UnboundedList(path, objects, objects * each))
+        found.append((objects, objects * each))
     return UnboundedLists(found)
 
 
@@ -86,8 +75,7 @@ def is_unbounded(path: str, server: ServerAssumptions) -> bool:
     return not (from_cache and request.scope(server.behaviour).selective)
 
 
-@dataclass(frozen=True, slots=True)
-class ListEstimate:
+class ListEstimate(NamedTuple):
     """The prediction for a LIST of a collection with `size` (bytes as JSON), read from a page of one object.
 
     `cost` is in bytes of these objects; None if nothing can be estimated. `returned` are the objects of the

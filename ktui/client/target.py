@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -152,22 +152,25 @@ CLIENT_ONLY = NO_METRICS + " ({}): only the client's side is known"
 ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
 
 
-class Target(Protocol):
+class Target:
     """A server to send requests to. All methods raise ClientError if it is unreachable.
 
     `real`: a real kube-apiserver, which others depend on. `settles_later`: measures are judged only once
     `settle` has their traces.
     """
 
-    client: ApiClient
-    real: bool
-    settles_later: bool = False
+    real = True
+    settles_later = False
+
+    def __init__(self, client: ApiClient) -> None:
+        self.client = client
 
     async def assumptions(self) -> ServerAssumptions:
         """Return the server's rules and the current state of its caches."""
-        ...
+        raise NotImplementedError
 
-    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured: ...
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
+        raise NotImplementedError
 
     async def settle(self, runs: Sequence[Measured]) -> None:
         """Complete the measures of requests that the target learns of only later, by their traces."""
@@ -190,9 +193,6 @@ class KtuiTarget(Target):
 
     real = False
 
-    def __init__(self, client: ApiClient) -> None:
-        self.client = client
-
     async def assumptions(self) -> ServerAssumptions:
         return await assumptions_of_ktui(self.client)
 
@@ -203,10 +203,8 @@ class KtuiTarget(Target):
 class KubeTarget(Target):
     """A real kube-apiserver: cost as measured by the client, and from /metrics if readable."""
 
-    real = True
-
     def __init__(self, client: ApiClient) -> None:
-        self.client = client
+        super().__init__(client)
         self._assumptions: ServerAssumptions | None = None
         self._flow_names: dict[str, str] | None = None  # by UID
 

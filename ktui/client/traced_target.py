@@ -32,11 +32,10 @@ FROM_TRACE = "route, objects and stages are those of this very request, from its
 class TracedTarget(Target):
     """Wraps a target; `settle` judges measures by their traces. Others may drain the receiver, too."""
 
-    real = True
     settles_later = True
 
     def __init__(self, target: Target, receiver: OtlpReceiver, wait: float = WAIT_SECONDS) -> None:
-        self.client = target.client
+        super().__init__(target.client)
         self._target, self._receiver, self._wait = target, receiver, wait
         self._found: OrderedDict[str, TracedRequest] | None = None  # by Audit-ID, from the first request on
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 from ktui.config.errors import ConfigError
 from ktui.config.tomlfile import TomlFile
@@ -19,53 +21,47 @@ class ValueType(Struct, frozen=True):
     of_toml: Callable[[object], Any]
     of_text: Callable[[str], Any]
     is_path: bool = False
-    words: tuple[str, ...] = ()
 
     def placed(self, value: Any, home: Path) -> Any:
         """Return `value`; a path is made relative to `home`, the directory of the config file."""
         return str(home / Path(value).expanduser()) if self.is_path else value
 
 
-def _valid(value: Any, ok: bool) -> Any:
-    if not ok:
-        raise ValueError
-    return value
+def _typed(kind: Any) -> Callable[[object], Any]:
+    """Return the check of a value by a type with its bounds, which raises ValueError."""
+
+    def checked(value: object) -> Any:
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError:
+            raise ValueError from None
+
+    return checked
 
 
-def _some_text(value: object) -> str:
-    return str(_valid(value, isinstance(value, str) and bool(value)))
+_Text = Annotated[str, Meta(min_length=1)]
+_text = _typed(_Text)
+_texts = _typed(Annotated[list[_Text], Meta(min_length=1)])
+_switch = _typed(bool)
+_whole = _typed(int)
+_count = _typed(Annotated[int, Meta(ge=1)])
+_port = _typed(Annotated[int, Meta(ge=0)])
+_pace = _typed(Annotated[float, Meta(gt=0, le=sys.float_info.max)])
 
 
 def _path(text: str) -> str:
-    return str(Path(_some_text(text)).expanduser())
-
-
-def _whole(value: object) -> int:
-    return int(_valid(value, isinstance(value, int) and not isinstance(value, bool)))
-
-
-def _at_least(least: int, number: int) -> int:
-    return int(_valid(number, number >= least))
-
-
-def _pace(value: object) -> float:
-    number = value if isinstance(value, int | float) and not isinstance(value, bool) else 0
-    return float(_valid(number, 0 < number < float("inf")))
-
-
-def _switch(value: object) -> bool:
-    return bool(_valid(value, isinstance(value, bool)))
+    return str(Path(_text(text)).expanduser())
 
 
 def _switch_text(text: str) -> bool:
     on = text.lower() in ("1", "true", "yes", "on")
-    return bool(_valid(on, on or text.lower() in ("0", "false", "no", "off")))
+    if not on and text.lower() not in ("0", "false", "no", "off"):
+        raise ValueError
+    return on
 
 
 def _names(value: object) -> str:
-    words = [value] if isinstance(value, str) else value
-    ok = isinstance(words, list) and bool(words) and all(isinstance(w, str) and w for w in words)
-    return ",".join(_valid(words, ok))
+    return ",".join(_texts([value] if isinstance(value, str) else value))
 
 
 def _gates(value: object) -> str:
@@ -84,7 +80,7 @@ def _gates(value: object) -> str:
 def _version(value: object) -> str:
     from ktui.kube.versions import BehaviourError, behaviour_of  # start-up time
 
-    text = str(_valid(value, isinstance(value, str)))
+    text: str = _typed(str)(value)
     try:
         behaviour_of(text)
     except BehaviourError as error:
@@ -92,20 +88,14 @@ def _version(value: object) -> str:
     return text
 
 
-TEXT = ValueType('a text, like "name"', _some_text, _some_text)
-PATH = ValueType("the path of a file, in quotes", _some_text, _path, is_path=True)
+TEXT = ValueType('a text, like "name"', _text, _text)
+PATH = ValueType("the path of a file, in quotes", _text, _path, is_path=True)
 SWITCH = ValueType("true or false", _switch, _switch_text)
 WHOLE = ValueType("a whole number", _whole, int)
 COUNT = ValueType(
-    "a number of at least 1",
-    lambda value: _at_least(1, _whole(value)),
-    lambda text: _at_least(1, int(text.replace(",", "").replace("_", ""))),
+    "a number of at least 1", _count, lambda text: _count(int(text.replace(",", "").replace("_", "")))
 )
-PORT = ValueType(
-    "a port, 0 for a free one",
-    lambda value: _at_least(0, _whole(value)),
-    lambda text: _at_least(0, int(text)),
-)
+PORT = ValueType("a port, 0 for a free one", _port, lambda text: _port(int(text)))
 PACE = ValueType("a number above 0", _pace, lambda text: _pace(float(text)))
 NAMES = ValueType('a list of texts, like ["one", "two"]', _names, _names)
 GATES = ValueType("feature gates, like { WatchList = true }", _gates, _gates)
@@ -118,7 +108,7 @@ def choice(*words: str) -> ValueType:
             raise ValueError
         return str(value)
 
-    return ValueType(" or ".join(words), one, one, words=words)
+    return ValueType(" or ".join(words), one, one)
 
 
 DASHBOARD, SERVE = "dashboard", "serve"

@@ -50,9 +50,8 @@ def revision_within(value: int, width: int) -> str:
     return text if len(text) <= width else str(value)
 
 
-def short_bytes(value: float) -> str:
-    """Bytes for a table column of bytes: 812, 4.1k, 879k, 9.6M; k = 1000. Sentences use `long_bytes`."""
-    return short_count(value)
+short_bytes = short_count
+"""Bytes for a table column of bytes: 812, 4.1k, 879k, 9.6M; k = 1000. Sentences use `long_bytes`."""
 
 
 def interval(low: float, high: float) -> str:

@@ -8,7 +8,6 @@ collector does not track: ten thousand requests would cost it 20 to 50 ms each t
 from __future__ import annotations
 
 from msgspec import Struct
-from msgspec import Struct as Row
 
 from ktui.contract.events import (
     CacheStatus,
@@ -23,7 +22,7 @@ from ktui.contract.events import (
 )
 
 
-class RequestRow(Row, frozen=True, eq=False, gc=False):
+class RequestRow(Struct, frozen=True, eq=False, gc=False):
     """One request so far: started, routed, finished."""
 
     started: RequestStarted
@@ -83,16 +82,11 @@ class RequestRow(Row, frozen=True, eq=False, gc=False):
         return f"{self.started.path}?{self.started.query}" if self.started.query else self.started.path
 
     @property
-    def scanned(self) -> int:
-        """Objects read from cache or etcd to answer it."""
-        return self.finished.fetched if self.finished is not None else 0
-
-    @property
     def ms(self) -> float:
         return self.finished.ms if self.finished is not None else 0.0
 
 
-class CacheRow(Row, frozen=True, eq=False, gc=False):
+class CacheRow(Struct, frozen=True, eq=False, gc=False):
     """One resource's watch cache: its last state, and its last progress notification."""
 
     cache: CacheStatus
@@ -122,7 +116,7 @@ class CacheRow(Row, frozen=True, eq=False, gc=False):
         return max(0, head - self.rv) if self.live else 0
 
 
-class WatcherRow(Row, frozen=True, eq=False, gc=False):
+class WatcherRow(Struct, frozen=True, eq=False, gc=False):
     """One WATCH: how it began, its last state, how it ended."""
 
     opened: WatcherOpened
@@ -166,7 +160,7 @@ class WatcherRow(Row, frozen=True, eq=False, gc=False):
         return self.state.capacity if self.state is not None else 0
 
 
-class Head(Row, frozen=True, gc=False):
+class Head(Struct, frozen=True, gc=False):
     """etcd's current revision, its compacted revision, and the size and used bytes of its database."""
 
     revision: int = 0
@@ -176,7 +170,7 @@ class Head(Row, frozen=True, gc=False):
     histories: int = 0
 
 
-class Rewind(Row, frozen=True, gc=False):
+class Rewind(Struct, frozen=True, gc=False):
     """When (Unix seconds) etcd's history was replaced, and the revisions `before` and `after`."""
 
     at: float

@@ -16,7 +16,7 @@ from ktui.contract.events.live import ResourceAsked
 from ktui.core.live.live_state import routes_of
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.prediction.assumptions import Assumptions
-from ktui.core.prediction.prediction import VERSIONS, seats_by_size
+from ktui.core.prediction.prediction import compared_rules, seats_by_size
 from ktui.core.prediction.sizes import ResourceSize, Sizes, estimate
 from ktui.core.references import Selection
 from ktui.core.state import State
@@ -24,7 +24,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import ReadRequest, parse_request
-from ktui.kube.versions import Behaviour, behaviour_of
+from ktui.kube.versions import Behaviour
 
 MOST_RESOURCES = 40  # the largest by bytes
 PAGE = 500
@@ -77,9 +77,7 @@ def possible_lists(
     `group_versions` has the version of each custom API group; groups that it lacks are left out.
     """
     sizes = {item.resource: ResourceSize(item.count, item.bytes) for item in prefixes if item.resource}
-    behaviours = {behaviour_of(version).minor: behaviour_of(version) for version in VERSIONS}
-    behaviours[own.minor] = own
-    rules = [behaviours[minor] for minor in sorted(behaviours)]
+    rules = compared_rules(own)
     cache = CacheState(progress=progress, cache_rv=revision, oldest_watch_rv=revision)
     largest = sorted(prefixes, key=lambda item: (-item.bytes, -item.count, item.prefix))
     paths = [(item, _path(item.resource, group_versions or {})) for item in largest if item.count]

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ktui.client.running import state_home
-from ktui.config.lists import current_columns
+from ktui.config.document import current_columns
 from ktui.documents.limits import DocumentError, decode_json, read_bytes
 from ktui.private_file import write_private
 

@@ -19,12 +19,12 @@ from ktui.audit.partial_tally import PartialError
 from ktui.cli.agents.answers import Document, Masks, ToolProblem, fitted
 from ktui.cli.audit import read_tally
 from ktui.cli.effective_options import parse
-from ktui.cli.exit_codes import OK, USAGE, fail
 from ktui.cli.explain import alike, explanations_of, span
 from ktui.cli.list import estimate_at
 from ktui.cli.main import parser_of
 from ktui.cli.observe import nothing_read, observed_state
 from ktui.cli.options import supports_progress
+from ktui.cli.output import OK, USAGE, fail
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kubeconfig_reader import kubeconfig_files, read_contexts

@@ -19,8 +19,7 @@ from ktui.audit.partial_tally import PartialError
 from ktui.audit.report import GroupReport, Report
 from ktui.audit.request_list import MOST, ListedRequest, RequestList
 from ktui.audit.tally import Tally
-from ktui.cli.exit_codes import OK
-from ktui.cli.output import emit, emit_json, emit_json_text, warn
+from ktui.cli.output import OK, emit, emit_json, emit_json_text, warn
 from ktui.cli.printing import Printer
 from ktui.core.format import frequency, integer, long_bytes, long_milliseconds, percent
 from ktui.documents.limits import DocumentError, read_bytes

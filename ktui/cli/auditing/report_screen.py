@@ -18,8 +18,7 @@ from ktui.audit.build import Wish
 from ktui.audit.growing_logs import LiveTally, listening
 from ktui.audit.reading.files import open_logs
 from ktui.audit.tally import Tally
-from ktui.cli.exit_codes import OK, USAGE, check_terminal, fail
-from ktui.cli.output import emit_json, warn
+from ktui.cli.output import OK, USAGE, check_terminal, emit_json, fail, warn
 
 if TYPE_CHECKING:
     from ktui.tui.audit.log_reading import LiveReading, Reading

@@ -1,10 +1,10 @@
-"""An audit report as text: the summary first, then the groups by cost, then cheaper variants."""
+"""An audit report as text (the summary, the groups by cost, cheaper variants), as CSV and as Markdown."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeVar
 
 from rich import box
@@ -17,7 +17,7 @@ from ktui.audit import phrases
 from ktui.audit.predictions import VersionShare
 from ktui.audit.report import GroupReport, Report, SlowReport
 from ktui.cli.printing import Printer, ReportColumn, number
-from ktui.core.format import integer, long_bytes
+from ktui.core.format import integer, long_bytes, markdown_row, markdown_text
 from ktui.core.table.export import csv_cell
 from ktui.printable import escaped
 
@@ -44,7 +44,7 @@ _GROUPS = (
     ReportColumn("rule", lambda g: g.reason_id, narrowest=170),
     ReportColumn("later", phrases.later, narrowest=120, whole=15),
 )
-SLOW = (
+_SLOW = (
     ReportColumn("range", phrases.slow_range),
     ReportColumn("line", phrases.source, narrowest=100),
     number("count", lambda s: integer(s.count)),
@@ -83,7 +83,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     _observed(console, report)
     _section(console, "slow in etcd", report.etcd)
     if report.etcd:
-        console.print(_table(SLOW, report.etcd, console.width))
+        console.print(_table(_SLOW, report.etcd, console.width))
     if any(row.cache + row.etcd + row.refused for row in report.versions):
         _section(console, "your LISTs under this version and later ones", report.versions)
         console.print(_table(_VERSIONS, phrases.changing(report.versions), console.width))
@@ -210,3 +210,77 @@ def _row(g: GroupReport) -> list[object]:
         *((seen.slow, seen.cache, seen.etcd, seen.agree, seen.differ, seen.cause) if seen else (None,) * 6),
         g.cheaper[0].path if g.cheaper else None, g.example,
     ]  # fmt: skip
+
+
+def markdown(report: Report) -> str:
+    """Return the report as Markdown tables, for an issue or a wiki page."""
+    return "\n".join(_markdown(report)) + "\n"
+
+
+def _markdown(report: Report) -> Iterator[str]:
+    yield f"**{report.summary}**"
+    yield ""
+    yield phrases.counted(report)
+    broken = (file for file in report.files if file.problem)
+    yield from (f"\n⚠ {markdown_text(file.name)}: {markdown_text(file.problem)}" for file in broken)
+    if report.groups:
+        yield f"\n### Most expensive groups under {report.kube_version}, by {report.ranked_by}\n"
+        yield from _markdown_groups(report.groups)
+    if others := phrases.others(report):
+        yield f"\n{others}"
+    yield from _markdown_advice(report.groups)
+    if report.traced is not None:
+        yield f"\n### Requests in traces\n\n{phrases.traced(report.traced)}\n"
+    yield from _markdown_observed(report)
+    if report.etcd:
+        yield "\n### Slow in etcd\n"
+        yield markdown_row(*(column.title for column in _SLOW))
+        yield markdown_row(*("-:" if column.right else "-" for column in _SLOW))
+        for slow in report.etcd:
+            yield markdown_row(*(markdown_text(str(column.cell(slow))) for column in _SLOW))
+    if report.versions and any(v.cache + v.etcd + v.refused for v in report.versions):
+        yield "\n### LISTs by version\n"
+        yield from _markdown_versions(report)
+    yield ""
+    yield from (f"- {markdown_text(note)}" for note in report.notes)
+
+
+def _markdown_groups(groups: Sequence[GroupReport]) -> Iterator[str]:
+    yield markdown_row("#", "request", "parameters", "client", "count", "rate", "p50", "p99", "max", "errors",
+                       "cost", "route", "later")  # fmt: skip
+    yield markdown_row("-:", "-", "-", "-", "-:", "-:", "-:", "-:", "-:", "-", "-:", "-", "-")
+    for g in groups:
+        times = [phrases.percentile(g.latency, name) for name in ("p50", "p99", "max")]
+        named = [phrases.what(g), phrases.how(g), phrases.who(g)]
+        yield markdown_row(str(g.rank), *map(markdown_text, named), integer(g.count), phrases.rate(g), *times,
+                   phrases.errors(g), phrases.estimated(g), phrases.routed(g), phrases.later(g))  # fmt: skip
+
+
+def _markdown_advice(groups: Sequence[GroupReport]) -> Iterator[str]:
+    advised = [group for group in groups if group.cheaper]
+    if advised:
+        yield "\n### Write instead\n"
+    for group in advised:
+        for cheaper in group.cheaper:
+            path, why = markdown_text(cheaper.path), markdown_text(cheaper.why)
+            yield f"- #{group.rank} {markdown_text(group.example)} → {path} ({cheaper.route}): {why}"
+
+
+def _markdown_observed(report: Report) -> Iterator[str]:
+    if report.observed is None:
+        return
+    yield f"\n### Slow requests, as measured\n\n{phrases.observed(report.observed)}\n"
+    for group in report.groups:
+        seen = group.observed
+        if seen is not None and seen.differ:
+            route = f"predicted {phrases.route(group)}, measured: {phrases.seen(seen)}"
+            yield f"- #{group.rank} {markdown_text(group.example)}: {route}; {markdown_text(seen.cause)}"
+
+
+def _markdown_versions(report: Report) -> Iterator[str]:
+    yield markdown_row("version", "LISTs from etcd", "from the cache", "refused", "etcd reads (estimated)")
+    yield markdown_row("-", "-:", "-:", "-:", "-:")
+    for v in phrases.changing(report.versions):
+        read = "" if v.etcd_bytes is None else long_bytes(v.etcd_bytes)
+        shares = (phrases.share(part, v) for part in (v.etcd, v.cache, v.refused))
+        yield markdown_row(v.version, *shares, read)

@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from ktui.cli.exit_codes import FAILED, OK, USAGE, fail
-from ktui.cli.output import emit, emit_json, warn
+from ktui.cli.output import FAILED, OK, USAGE, emit, emit_json, fail, warn
 from ktui.config.errors import ConfigError
 from ktui.core.budgets.budget_file import LIMITS, RequestBudget, budget_text, read_budgets, shown
 from ktui.core.budgets.judge import Breach, BudgetUsage, BudgetVerdict, JudgedBudget, draft

@@ -14,9 +14,8 @@ from ktui.audit.tally import TallyOptions
 from ktui.cli.auditing.outputs import problems
 from ktui.cli.auditing.read_logs import find_aggregated, list_with_bar
 from ktui.cli.budgets.budget_report import BudgetReport, check_options, finish, markdown_report, print_report
-from ktui.cli.exit_codes import FAILED, INTERRUPTED, USAGE, fail
 from ktui.cli.options import supports_progress
-from ktui.cli.output import emit
+from ktui.cli.output import FAILED, INTERRUPTED, USAGE, emit, fail
 from ktui.core.budgets.budget_file import RATE
 from ktui.core.budgets.judge import BudgetJudge, BudgetVerdict
 from ktui.core.budgets.judged_requests import JudgedRequest, client_name, resource_of

@@ -16,10 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ktui.cli.budgets.budget_report import BudgetReport, check_options, ended, finish, print_report
-from ktui.cli.child import ServerChild
-from ktui.cli.exit_codes import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail
+from ktui.cli.child import ServerChild, signal_group
 from ktui.cli.options import behaviour_from
-from ktui.cli.output import warn
+from ktui.cli.output import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail, warn
 from ktui.cli.targets import NODES
 from ktui.client.api import ApiClient
 from ktui.client.ktui_api import KtuiApi
@@ -128,14 +127,9 @@ class _Command:
     def _pass_on(self, number: int) -> None:
         self.signalled = number
         if self._process is not None:
-            self._send(number)
+            signal_group(self._process, number)
         elif self._task is not None:
             self._task.cancel()
-
-    def _send(self, number: int) -> None:
-        if self._process is not None and self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, number)
 
     async def run(self, server: ServerChild) -> None:
         """Run the command until it has ended. Raises OSError if it cannot start."""
@@ -149,9 +143,9 @@ class _Command:
         await asyncio.wait((waiting, watching), return_when=asyncio.FIRST_COMPLETED)
         if not waiting.done():
             self.lost = watching.result()
-            self._send(signal.SIGTERM)
+            signal_group(process, signal.SIGTERM)
             await asyncio.wait((waiting,), timeout=ENDING)
-            self._send(signal.SIGKILL)
+            signal_group(process, signal.SIGKILL)
         watching.cancel()
         self.status, self.ended_by = await waiting, self.signalled
 

@@ -23,7 +23,7 @@ from ktui.cli.logs import log_of
 from ktui.cli.output import warn
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
-from ktui.cli.server.facts import Facts, RequestLogFiles, ServerRecording, log_telemetry
+from ktui.cli.server.facts import Facts, RequestLogFiles, ServerRecording, TelemetryLog, follow
 from ktui.cli.server.fault_injector import FaultInjector
 from ktui.cli.server.request_chain import SYNC_SECONDS, RequestChain, ServerFlow, make_chain, make_controllers
 from ktui.cli.server.runtime import tidy_when_quiet
@@ -139,7 +139,7 @@ class Composition:
 
     def _run_in_background(self, client: EtcdClient, registry: Registry, browser: EtcdBrowser) -> None:
         if self._args.log_file:
-            self._keep_running("the log", partial(log_telemetry, self._bus))
+            self._keep_running("the log", partial(follow, self._bus, TelemetryLog().log))
         if self._config.tracing is not None:
             from ktui.cli.server.tracing import export_spans  # start-up time
 

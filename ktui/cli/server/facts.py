@@ -31,13 +31,12 @@ from ktui.telemetry.bus import Bus
 log = logging.getLogger("ktui.server")
 
 
-async def log_telemetry(bus: Bus) -> None:
-    """Log what `TelemetryLog` makes of the events, until cancelled."""
-    follower = TelemetryLog()
+async def follow(bus: Bus, take: Callable[[AnyEvent], None]) -> None:
+    """Pass each event to `take`, until cancelled."""
     with contextlib.closing(bus.subscribe()) as subscription:
         async for batch in subscription.batches():
             for event in batch:
-                follower.log(event)
+                take(event)
 
 
 class TelemetryLog:

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -114,7 +114,6 @@ async def _forget_unused(age: Callable[[], Iterable[int]]) -> int:
     return forgotten
 
 
-@cache
 def _glibc() -> ctypes.CDLL | None:
     try:
         glibc = os.confstr("CS_GNU_LIBC_VERSION")

@@ -17,6 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from ktui.cli.logs import log_of
+from ktui.cli.server.facts import follow
 from ktui.cli.server.serve_config import TracingConfig
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestStarted
 from ktui.kube.requestinfo import parse_path
@@ -48,7 +49,7 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
     tracer = Tracer(config.rate)
     channel = grpc.aio.insecure_channel(config.endpoint, options=_OPTIONS)
     export = channel.unary_unary(_METHOD, request_serializer=ExportTraceServiceRequest.SerializeToString)
-    collecting = asyncio.create_task(_collect(bus, tracer))
+    collecting = asyncio.create_task(follow(bus, tracer.add))
     try:
         while True:
             with contextlib.suppress(TimeoutError):
@@ -67,13 +68,6 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
     finally:
         collecting.cancel()
         await channel.close()
-
-
-async def _collect(bus: Bus, tracer: Tracer) -> None:
-    with contextlib.closing(bus.subscribe()) as subscription:
-        async for batch in subscription.batches():
-            for event in batch:
-                tracer.add(event)
 
 
 def request_with(spans: list[Any]) -> Any:
@@ -223,31 +217,29 @@ class RequestSpans:
         started, route, info = self._started, self._done.route, self._info
         audit: Attributes = {"audit-id": started.audit_id}
         key = f"/{info.resource}"
+        parent = handler
         if started.verb == "LIST":
-            parent = handler
             if "cache" in route:
                 parent = self._span("cacher.GetList", handler, at, end, {**audit, "type": info.resource_id})
                 self._listing(parent, at, end, listed="etcd" not in route)
             self._calls_below(parent, handler, key, at, end)
-        elif started.verb == "WATCH":
+            return
+        if started.verb == "WATCH":
             if "cache" in route:
                 cacher = self._span("cacher.Watch", handler, at, at, {**audit, "type": info.resource_id})
                 self._calls_below(cacher, cacher, key, at, end)
-        elif started.verb == "GET":
+            return
+        if started.verb == "GET":
             revision = "0" if "resourceVersion=0" in started.query else ""
             of_get = {**audit, "key": f"{key}/{started.name}", "resource-version": revision}
             parent = self._span("cacher.Get", handler, at, end, of_get)
             _event(parent, names.FROM_STORAGE if "etcd" in route else names.FROM_CACHE, at)
-            for call in self._calls:
-                self._rpc(call, parent, at)
-        else:
+        elif any(call.op == "txn" for call in self._calls) and started.verb != "DELETE":
             name = "Create etcd3" if started.verb == "POST" else "GuaranteedUpdate etcd3"
-            parent = handler
-            if any(call.op == "txn" for call in self._calls) and started.verb != "DELETE":
-                place = {"key": f"{key}/{started.name}", "type": "", "group": info.group}
-                parent = self._span(name, handler, at, end, {**audit, **place, "resource": info.resource})
-            for call in self._calls:
-                self._rpc(call, parent, at)
+            place = {"key": f"{key}/{started.name}", "type": "", "group": info.group}
+            parent = self._span(name, handler, at, end, {**audit, **place, "resource": info.resource})
+        for call in self._calls:
+            self._rpc(call, parent, at)
 
     def _listing(self, span: Any, at: int, end: int, *, listed: bool) -> None:
         phases, done = self._done.phases, self._done

@@ -157,11 +157,6 @@ class BudgetVerdict(msgspec.Struct, frozen=True):
     def exceeded(self) -> list[JudgedBudget]:
         return [entry for entry in self.budgets if entry.breaches]
 
-    @property
-    def idle(self) -> list[JudgedBudget]:
-        """Entries that matched nothing, although they allow requests."""
-        return [entry for entry in self.budgets if not entry.matched and not entry.budget.forbids]
-
 
 class BudgetJudge:
     """Takes requests in the order of time; each entry that matches counts one. `drafting`: for `draft`."""

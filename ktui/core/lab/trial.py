@@ -233,8 +233,11 @@ def _clearly(before: Sequence[float], after: Sequence[float]) -> bool:
 def _sign(figure: Figure, original: Measured, variant: Measured) -> int | None:
     """Return -1 or 1 if the variant spends noticeably less or more in this pair, else 0; None if unknown."""
     was, now = figure.of(original), figure.of(variant)
-    if was is None or now is None:
-        return None
+    return None if was is None or now is None else _direction(figure, was, now)
+
+
+def _direction(figure: Figure, was: float, now: float) -> int:
+    """Return -1 for noticeably less, 1 for noticeably more, else 0."""
     if abs(now - was) < max(figure.least, NOTICEABLE * was):
         return 0
     return 1 if now > was else -1
@@ -242,12 +245,9 @@ def _sign(figure: Figure, original: Measured, variant: Measured) -> int | None:
 
 def _change(before: Sequence[float], after: Sequence[float], figure: Figure) -> int:
     """Return -1, 0 or 1: a difference has to be large enough and appear in nearly every pair of runs."""
-    was, now = median(before), median(after)
-    if abs(now - was) < max(figure.least, NOTICEABLE * was):
-        return 0
+    sign = _direction(figure, median(before), median(after))
     if figure.timed and min(len(before), len(after)) < LEAST_RUNS and not _clearly(before, after):
         return 0
-    sign = 1 if now > was else -1
     agreeing = sum((two - one) * sign > 0 for one in before for two in after)
     return sign if agreeing >= SEPARATED * len(before) * len(after) else 0
 

@@ -204,8 +204,7 @@ def fold(live: LiveState, event: Any) -> None:
     else:
         row = live.replicas.get(event.replica)
         if row is None:  # its ReplicaScrape follows
-            row = ReplicaRow(event.at, ReplicaScrape(at=event.at, replica=event.replica))
-            _add_replica(live, row)
+            row = _add_replica(live, ReplicaScrape(at=event.at, replica=event.replica))
         series = row.resources if isinstance(event, ResourceScrape) else row.levels
         name = event.resource if isinstance(event, ResourceScrape) else event.level
         if name not in series:
@@ -225,10 +224,7 @@ def _add_scrape(live: LiveState, row: ReplicaRow, series: ScrapeSeries, scrape: 
 
 
 def _fold_replica(live: LiveState, event: ReplicaScrape) -> None:
-    row = live.replicas.get(event.replica)
-    if row is None:
-        row = ReplicaRow(event.at, event)
-        _add_replica(live, row)
+    row = live.replicas.get(event.replica) or _add_replica(live, event)
     row.scrape, row.down = event, None
     row.scrapes.add(event)
     for level in row.levels.values():  # ktui's own server reports only those that have changed
@@ -236,11 +232,12 @@ def _fold_replica(live: LiveState, event: ReplicaScrape) -> None:
             level.add(msgspec.structs.replace(level.last, at=event.at))
 
 
-def _add_replica(live: LiveState, row: ReplicaRow) -> None:
+def _add_replica(live: LiveState, scrape: ReplicaScrape) -> ReplicaRow:
     live.sums.clear()
     while len(live.replicas) >= MOST_REPLICAS:
         del live.replicas[min(live.replicas, key=lambda name: live.replicas[name].scrape.at)]
-    live.replicas[row.name] = row
+    row = live.replicas[scrape.replica] = ReplicaRow(scrape)
+    return row
 
 
 def _fold_sample(live: LiveState, event: RequestsDump | LevelsDump | CacheProbe | ReplicaDown) -> None:

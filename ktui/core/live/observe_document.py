@@ -15,11 +15,11 @@ from ktui.core.live.window import ReplicaRow, total
 Document = dict[str, Any]
 
 
-def report_document(live: LiveState, seconds: float | None = None) -> Document:
-    """Return the report over the last `seconds` (None: everything kept)."""
+def report_document(live: LiveState) -> Document:
+    """Return the report over all scrapes."""
     server, status = live.server, live.status
     running = [({"replica": replica, **asdict(item)}, item.queued) for replica, item in live.running()]
-    routes = all_routes(live, seconds)
+    routes = all_routes(live)
     report: Document = _rounded({
         "verdict": verdict(routes),
         "server": {
@@ -34,14 +34,14 @@ def report_document(live: LiveState, seconds: float | None = None) -> Document:
         "replicas": _replicas(live),
         "resources": {row.resource: _resource(row) for row in routes},
         "consistency_checks": _checks(checks_of(routes)),
-        "levels": {row.level: _level(row) for row in level_rows(live, seconds)},
-        "admission": [asdict(row) for row in admission_rows(live, seconds)],
+        "levels": {row.level: _level(row) for row in level_rows(live)},
+        "admission": [asdict(row) for row in admission_rows(live)],
         "executing": [item for item, queued in running if not queued],
         "queued": [item for item, queued in running if queued],
         "users": [asdict(row) for row in live.users()],
         "findings": [
             {**asdict(item), "severity": item.severity.name.lower()}
-            for item in findings(live, seconds)
+            for item in findings(live)
         ],
         "denied": [asdict(item) for item in (server.denied if server else [])],
         "ktui_load": {

@@ -58,9 +58,8 @@ class ScrapeSeries(msgspec.Struct):
 
 
 class ReplicaRow(msgspec.Struct):
-    """One process: the time of its first scrape (Unix seconds), and what its scrapes reported."""
+    """One process, and what its scrapes reported."""
 
-    first: float
     scrape: ReplicaScrape
     resources: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)
     levels: dict[str, ScrapeSeries] = msgspec.field(default_factory=dict)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ktui.core.prediction.assumptions import Assumptions, logged
 from ktui.core.ranking.remedy import NOTHING, Alternative, Alternatives, VersionRoute
@@ -138,29 +138,48 @@ def seat_range(request: ReadRequest, behaviour: Behaviour, assumed: Assumptions)
     return predict_seats(request, behaviour, progress=assumed.cache.progress, cap=assumed.max_seats)
 
 
-def alternatives_of(row: RequestRow, state: State) -> Alternatives:
-    """Return the alternatives of a request in the log, with the current state of its cache."""
-    if row.started.verb not in READS:
-        return NOTHING
+class Advised(NamedTuple):
+    """A logged request, what is assumed about its server, and the rules' advice on it."""
+
+    request: ReadRequest
+    assumed: Assumptions
+    advice: Sequence[Advice]
+
+
+def advised(row: RequestRow, state: State) -> Advised | None:
+    """Return the advice on a logged request, with the current state of its cache; None if it is invalid."""
     try:
         request = parse_request(row.target, row.started.verb.lower())
         assumed = logged(state, row.started.resource)
     except (RequestError, BehaviourError):
+        return None
+    pattern = state.access_patterns.of(row)
+    return Advised(request, assumed, advise(request, assumed.cache, assumed.behaviour, pattern))
+
+
+def alternatives_of(row: RequestRow, state: State) -> Alternatives:
+    """Return the alternatives of a request in the log, with the current state of its cache."""
+    known = advised(row, state) if row.started.verb in READS else None
+    if known is None:
         return NOTHING
-    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
-    if 400 <= row.status < 500:
-        found = tuple(advice for advice in found if advice.id in _OF_REFUSED)
+    refused = 400 <= row.status < 500
+    found = (advice for advice in known.advice if not refused or advice.id in _OF_REFUSED)
     cheaper = tuple(cheaper_of(row.target, advice) for advice in found)
-    return Alternatives(routes_of(request, assumed.cache, assumed.behaviour), cheaper)
+    return Alternatives(routes_of(known.request, known.assumed.cache, known.assumed.behaviour), cheaper)
 
 
 def routes_of(request: ReadRequest, cache: CacheState, now: Behaviour) -> tuple[VersionRoute, ...]:
     """Return the route under `VERSIONS`, in which reads changed, and under the current rules `now`."""
-    behaviours = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
     return tuple(
-        VersionRoute(f"1.{minor}", plan_of(request, cache, behaviour).source.value, minor == now.minor)
-        for minor, behaviour in sorted(behaviours.items())
+        VersionRoute(f"1.{each.minor}", plan_of(request, cache, each).source.value, each.minor == now.minor)
+        for each in compared_rules(now)
     )
+
+
+def compared_rules(now: Behaviour) -> list[Behaviour]:
+    """Return the rules of `VERSIONS` and, in place of those of its minor, the current ones, oldest first."""
+    by_minor = {each.minor: each for each in (*map(behaviour_of, VERSIONS), now)}
+    return [by_minor[minor] for minor in sorted(by_minor)]
 
 
 def cheaper_of(target: str, advice: Advice) -> Alternative:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ktui.core.ranking.group_key import GroupKey, TotalCost
-from ktui.core.ranking.ranking import Group, Open
+from ktui.core.ranking.ranking import Group, GroupKey, Open, TotalCost
 from ktui.core.ranking.remedy import Saving
 from ktui.core.request_view import UNSAID, selector_words, short_resource
 from ktui.core.state import State

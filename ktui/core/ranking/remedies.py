@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 from ktui.core.lab.form import LIST, WATCH, is_watch, sendable
-from ktui.core.prediction.assumptions import logged
-from ktui.core.prediction.prediction import WORDS, cheaper_of
+from ktui.core.prediction.prediction import WORDS, advised, cheaper_of
 from ktui.core.prediction.sizes import estimate, size_in
-from ktui.core.ranking.group_key import GroupKey
-from ktui.core.ranking.ranking import Group
+from ktui.core.ranking.ranking import Group, GroupKey
 from ktui.core.ranking.remedy import NO_SAVING, WORTH_SAYING, Burden, Remedy, Saving, to_try
 from ktui.core.references import CompareRef, Selection, selection_of
 from ktui.core.state import RequestRow, State
-from ktui.kube.advice import Advice, advise
-from ktui.kube.routing.request import RequestError, parse_request
-from ktui.kube.versions import Behaviour, BehaviourError, behaviour_of
+from ktui.kube.advice import Advice
+from ktui.kube.routing.request import parse_request
+from ktui.kube.versions import Behaviour
 
 CHEAPER = "a cheaper variant"  # where the request of a comparison is taken from
-
-
-class _Advised(NamedTuple):
-    """A logged request, the rules of its server, and their advice on it; both empty if it is invalid."""
-
-    url: str = ""
-    behaviour: Behaviour = behaviour_of()
-    advice: Sequence[Advice] = ()
-
-
-def _advised(row: RequestRow, state: State) -> _Advised:
-    try:
-        request = parse_request(row.target, row.started.verb.lower())
-        assumed = logged(state, row.started.resource)
-    except (RequestError, BehaviourError):
-        return _Advised()
-    found = advise(request, assumed.cache, assumed.behaviour, state.access_patterns.of(row))
-    return _Advised(request.url, assumed.behaviour, found)
 
 
 def remedies_of(group: Group, state: State) -> list[Remedy]:
@@ -44,13 +21,15 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
 
     They save enough to be mentioned, or something that is not measured in bytes.
     """
-    now, known, found = burden_of(group), _advised(group.example, state), []
+    now, known, found = burden_of(group), advised(group.example, state), []
+    if known is None:
+        return []
     for advice in known.advice:
-        text = cheaper_of(known.url, advice)
+        text = cheaper_of(known.request.url, advice)
         remedy = Remedy(
             id=advice.id, change=text.change or advice.why, why=text.why,
             target=advice.path if sendable(advice) else "", route=text.route, now=now,
-            then=_predicted(advice, group, known.behaviour, state),
+            then=_predicted(advice, group, known.assumed.behaviour, state),
             accept=dict(advice.headers).get("Accept", ""), verb=WATCH if is_watch(advice.path) else LIST,
         )  # fmt: skip
         if remedy.then is None or remedy.saved >= WORTH_SAYING:
@@ -85,9 +64,11 @@ class Savings:
 
 def _saving(group: Group, state: State) -> Saving:
     """Return the largest saving of bytes processed, or sent by etcd, by advice that can be tried."""
-    now, known = burden_of(group), _advised(group.example, state)
+    now, known = burden_of(group), advised(group.example, state)
+    if known is None:
+        return NO_SAVING
     sent = filter(sendable, known.advice)
-    predicted = [_predicted(advice, group, known.behaviour, state) for advice in sent]
+    predicted = [_predicted(advice, group, known.assumed.behaviour, state) for advice in sent]
     saved = [max(now.touched - then.touched, now.etcd - then.etcd) for then in predicted if then is not None]
     if not saved or not now.touched or max(saved) < WORTH_SAYING * now.touched:
         return Saving(None) if None in predicted else NO_SAVING
@@ -109,13 +90,13 @@ def compare_row(row: RequestRow, state: State) -> CompareRef | None:
     original = selection_of(row, "the log")
     if original is None:
         return None
-    known = _advised(row, state)
-    advice = next(filter(sendable, known.advice), None)
-    if advice is None:
+    known = advised(row, state)
+    advice = next(filter(sendable, known.advice), None) if known is not None else None
+    if known is None or advice is None:
         return CompareRef(original)
     accept, verb = dict(advice.headers).get("Accept", ""), WATCH if is_watch(advice.path) else LIST
     variant = Selection(verb, advice.path, CHEAPER, accept=accept)
-    return CompareRef(original, variant, cheaper_of(known.url, advice).change)
+    return CompareRef(original, variant, cheaper_of(known.request.url, advice).change)
 
 
 def burden_of(group: Group) -> Burden:

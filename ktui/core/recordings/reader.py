@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -23,7 +24,7 @@ class Line(NamedTuple):
     end: int
 
 
-class RecordingReader:
+class RecordingReader(AbstractContextManager["RecordingReader"]):
     """A recording opened for reading; compressed ones are unpacked into a nameless temporary file.
 
     A directory of segments is read as one recording, of at most `segments.MOST_JOINED` bytes.
@@ -40,7 +41,7 @@ class RecordingReader:
         try:
             if path.exists() and not (path.is_file() or path.is_dir()):
                 raise RecordingError(f"{path} is not a file")  # a pipe may never end
-            self.stored, self._file = self._joined(report) if path.is_dir() else self._opened(report)
+            self.stored, self._file = self._opened(report)
             self.size = self._file.seek(0, os.SEEK_END)
         except OSError as error:
             raise RecordingError(f"cannot read {path}: {error.strerror or error}") from error
@@ -48,9 +49,6 @@ class RecordingReader:
             self._file.close()
             nothing, lost = "is empty: nothing was recorded", "is damaged: none of it can be unpacked"
             raise RecordingError(f"{path} {lost if self.warning else nothing}")
-
-    def __enter__(self) -> RecordingReader:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -133,37 +131,34 @@ class RecordingReader:
     # Compressed recordings, and segments.
 
     def _opened(self, report: ReportShare) -> tuple[int, IO[bytes]]:
-        file = self.path.open("rb")
-        packed = file.read(2) == GZIP_MAGIC
-        size = file.seek(0, os.SEEK_END)
-        if not packed:
-            return size, file
-        file.close()
+        """Return the bytes on disk, and the file to read: the recording itself, or what is unpacked of it."""
+        if not self.path.is_dir():
+            file = self.path.open("rb")
+            packed, size = file.read(2) == GZIP_MAGIC, file.seek(0, os.SEEK_END)
+            if not packed:
+                return size, file
+            file.close()
         plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the reader
         try:
-            for piece in unpacked(self.path, self._warn, report):
-                plain.write(piece)
+            if self.path.is_dir():
+                size = self._join(plain, report)
+            else:
+                plain.writelines(unpacked(self.path, self._warn, report))
         except RecordingError:
             plain.close()
             raise
         plain.flush()
         return size, plain
 
-    def _joined(self, report: ReportShare) -> tuple[int, IO[bytes]]:
-        """Return the segments' bytes on disk, and all their whole lines as one file."""
+    def _join(self, plain: IO[bytes], report: ReportShare) -> int:
+        """Write all whole lines of the segments; return the segments' bytes on disk."""
         chosen = choose_segments(self.path, lambda share: report(share / 2))
-        plain = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the reader
         stored = 0
-        try:
-            for done, path in enumerate(chosen.paths):
-                stored += self._append(path, plain)
-                report((1 + done / len(chosen.paths)) / 2)
-        except RecordingError:
-            plain.close()
-            raise
-        plain.flush()
+        for done, path in enumerate(chosen.paths):
+            stored += self._append(path, plain)
+            report((1 + done / len(chosen.paths)) / 2)
         self.warning = "; ".join(filter(None, (chosen.warning, self.warning)))
-        return stored, plain
+        return stored
 
     def _append(self, path: Path, plain: IO[bytes]) -> int:
         """Append the whole lines of a segment; return its bytes on disk, 0 if it was rotated meanwhile."""

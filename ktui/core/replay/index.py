@@ -7,8 +7,7 @@ import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from ktui.contract.recording import RecordingError
 from ktui.core import reducer
 from ktui.core.recordings.markers import MarkerFinder, Timeline, TimelineMarker, is_restart
 from ktui.core.recordings.reader import RecordingReader
+from ktui.core.recordings.segments import ReportShare
 from ktui.core.state import CALL_LOG, READ_LOG, LogBudget, State
 
 FURTHEST = 3 * READ_LOG  # most requests to fold: if reads are rare, older reads count as dropped
@@ -28,8 +28,7 @@ MOST = 400  # keyframes kept; beyond that every other one is dropped and the dis
 EVERY = 10_000  # events between two keyframes, at first
 
 
-@dataclass(frozen=True, slots=True)
-class Keyframe:
+class Keyframe(NamedTuple):
     """The state before event number `event`, which begins at `start` in the file.
 
     Packed without the logs of requests and calls, except for the requests in flight:
@@ -108,7 +107,6 @@ def _pack(state: State) -> bytes:
 
 
 BLOCK = 1_000  # events from one known offset in the file to the next
-ReportShare = Callable[[float], None]  # takes the share (0 to 1) that is done
 
 
 class Block(NamedTuple):
@@ -127,8 +125,7 @@ class ReplayStep(NamedTuple):
     event: AnyEvent
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayPosition:
+class ReplayPosition(NamedTuple):
     """A moment of the recording: the number of events so far, the time, the state."""
 
     number: int

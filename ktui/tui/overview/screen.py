@@ -13,8 +13,8 @@ from textual.events import Click
 from textual.widget import Widget
 
 from ktui.core.format import processed_text
-from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLines
+from ktui.core.ranking.ranking import GroupKey
 from ktui.core.ranking.remedy import NOTHING, Remedy
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef, Selection, selection_of
 from ktui.core.request_view import request_object, shown_requests

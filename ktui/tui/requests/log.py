@@ -13,8 +13,8 @@ from textual.content import Content
 
 from ktui.core.format import figure, integer, long_bytes, milliseconds, processed_text
 from ktui.core.prediction.prediction import alternatives_of
-from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import shape_runs
+from ktui.core.ranking.ranking import GroupKey
 from ktui.core.ranking.remedies import compare_row
 from ktui.core.ranking.remedy import NOTHING, Alternatives
 from ktui.core.references import CompareRef

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 
-from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLine, shape_text
+from ktui.core.ranking.ranking import GroupKey
 from ktui.core.references import Crumb, Part, Place, Reference, RequestRef, Selection, selection_of
 from ktui.core.request_view import request_object
 from ktui.core.state import State

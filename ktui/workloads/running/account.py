@@ -20,7 +20,7 @@ from ktui.contract.events import (
     RequestStarted,
     WatcherState,
 )
-from ktui.core.ranking.group_key import TotalCost, by_watch
+from ktui.core.ranking.ranking import TotalCost, by_watch
 from ktui.workloads.running.figures import LoadFigures
 from ktui.workloads.running.users import Tag, tag_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ktui.contract.events import RequestFinished
-from ktui.core.ranking.group_key import TotalCost, by_answer
+from ktui.core.ranking.ranking import TotalCost, by_answer
 from ktui.core.ranking.sketches import LatencyHistogram
 from ktui.core.rows import letter_of
 

@@ -17,8 +17,7 @@ from ktui.audit.formats.record_reader import TraceReader, line_reader
 from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import BrokenStream, BufferedStream, UnpackLimit, leaves
 from ktui.audit.tally import Tally
-from ktui.cli.auditing.markdown import markdown
-from ktui.cli.auditing.text import print_report
+from ktui.cli.auditing.text import markdown, print_report
 from tests.unit.audit import logs
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)

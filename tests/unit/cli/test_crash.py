@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ktui.cli import crash, logs, main
-from ktui.cli.exit_codes import CRASHED
+from ktui.cli.output import CRASHED
 from ktui.cli.usage.shared import LOG
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from ktui.cli.list import print_listing
 from ktui.cli.list_request import Listing, TriedVariant, _limited
-from ktui.cli.list_text import print_listing
 from ktui.cli.main import main
 from ktui.core.lab.trial import trial_of
 from tests.unit.cli.measured import measured, runs

@@ -9,7 +9,7 @@ import pytest
 
 import ktui
 from ktui import __version__
-from ktui.cli import exit_codes
+from ktui.cli import output
 from ktui.cli.main import COMMANDS, main
 from ktui.client.connection import ClientError
 from ktui.config.errors import ConfigError
@@ -75,7 +75,7 @@ def test_a_snapshot_that_cannot_be_read_ends_the_dashboard_at_once(
 
 def test_every_error_with_an_exit_code_is_a_class() -> None:
     sources = [path.read_text() for path in Path(ktui.__file__).parent.rglob("*.py")]
-    for name in exit_codes._STATUSES:
+    for name in output._STATUSES:
         assert any(re.search(rf"^class {name}\(", source, re.MULTILINE) for source in sources), name
 
 
@@ -83,6 +83,6 @@ def test_an_error_of_a_subclass_has_the_exit_code_of_its_base() -> None:
     class ServerGone(ClientError):
         pass
 
-    assert exit_codes.status_of(ServerGone("gone")) == exit_codes.NO_CONNECTION
-    assert exit_codes.status_of(ConfigError("wrong")) == exit_codes.USAGE
-    assert exit_codes.status_of(ValueError("a bug")) == 0
+    assert output.status_of(ServerGone("gone")) == output.NO_CONNECTION
+    assert output.status_of(ConfigError("wrong")) == output.USAGE
+    assert output.status_of(ValueError("a bug")) == 0

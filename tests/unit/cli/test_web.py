@@ -15,8 +15,7 @@ from yarl import URL
 
 from ktui.apiserver.http.loopback import is_loopback
 from ktui.cli.main import main
-from ktui.cli.web_page import CLEAR, PATIENCE
-from ktui.cli.web_server import PageServer
+from ktui.cli.web_server import CLEAR, PATIENCE, PageServer
 
 pytestmark = pytest.mark.anyio
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ktui.config import lists
-from ktui.config.document import Config
-from ktui.config.lists import place_of
+from ktui.config import document
+from ktui.config.document import Config, place_of
 from ktui.tui.keys.keymap import check_keymap, scopes
 from ktui.tui.memory import ColumnChoices
 from ktui.tui.table.column_ids import COLUMNS, check_columns
@@ -52,8 +51,8 @@ def test_chosen_columns_that_were_saved_with_old_ids_are_kept(tmp_path: Path) ->
     assert list(choices.of("cache.events")) == ["rv"]
 
 
-@pytest.mark.parametrize("old", [*lists.FORMER_KEYS, *lists.FORMER_TABLES])
+@pytest.mark.parametrize("old", [*document.FORMER_KEYS, *document.FORMER_TABLES])
 def test_an_old_id_is_not_used_and_its_present_one_is(old: str) -> None:
     known = {binding.id for scope in scopes() for binding in scope.bindings} | COLUMNS.keys()
     assert old not in known
-    assert (lists.FORMER_KEYS | lists.FORMER_TABLES)[old] in known
+    assert (document.FORMER_KEYS | document.FORMER_TABLES)[old] in known

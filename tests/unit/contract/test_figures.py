@@ -8,8 +8,8 @@ import msgspec
 
 from ktui.contract.events import COUNTS, FIGURES, Cost, RequestFinished, WatcherState, figures
 from ktui.core.lab.measured import Measured
-from ktui.core.ranking.group_key import TotalCost, by_answer
-from ktui.core.sharing.treatments import TABLE, Treatment
+from ktui.core.ranking.ranking import TotalCost, by_answer
+from ktui.core.sharing.share import TABLE, Treatment
 from ktui.telemetry.meter import Meter
 
 PAGE = Path(__file__).parents[3] / "docs" / "meter.md"

@@ -28,8 +28,7 @@ from ktui.contract.events import (
 )
 from ktui.contract.events.live import Denied, LiveServer, RequestsDump, RunningRequest
 from ktui.contract.recording import encode_lines
-from ktui.core.sharing.share import Sharer
-from ktui.core.sharing.treatments import TABLE, Treatment
+from ktui.core.sharing.share import TABLE, Sharer, Treatment
 from ktui.kube.continuetoken import decode, encode
 
 KEY = b"k" * 32
@@ -49,7 +48,7 @@ def test_every_field_of_every_event_has_an_entry() -> None:
     for kind in get_args(AnyEvent):
         tag = str(kind.__struct_config__.tag)
         fields = set(kind.__struct_fields__)
-        assert set(TABLE.get(tag, {})) == fields, f"put {tag}'s fields into ktui/core/sharing/treatments.py"
+        assert set(TABLE.get(tag, {})) == fields, f"put {tag}'s fields into ktui/core/sharing/share.py"
 
 
 def test_a_field_without_an_entry_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
