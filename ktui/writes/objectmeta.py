@@ -12,16 +12,11 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import (
-    dns_label_faults,
-    label_key_faults,
-    label_value_faults,
-    path_segment_faults,
-    subdomain_faults,
-)
+from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
 from ktui.writes.strategies import GENERATION_COUNTS
+from ktui.writes.validation.selectors import label_errors
 from ktui.writes.validation.values.checks import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
@@ -31,12 +26,10 @@ MAX_ANNOTATION_BYTES = 256 * 1024
 
 
 @limited
-def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
+def annotation_errors(annotations: Obj, field: str) -> Iterator[FieldError]:
     """Annotation names follow the rules of label keys, in any case; their total size is limited."""
-    field = "metadata.annotations"
     for key in annotations:
-        for fault in label_key_faults(key.lower()):
-            yield invalid(field, key, fault)
+        yield from (invalid(field, key, fault) for fault in label_key_faults(key.lower()))
     size = sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
     if size > MAX_ANNOTATION_BYTES:
         yield too_long(field, MAX_ANNOTATION_BYTES)
@@ -199,6 +192,8 @@ _NAME_RULES: dict[str, Callable[[str], Iterable[str]]] = {
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
 
+_label_errors = limited(label_errors)
+
 # Kinds whose rules for an update validate the whole object again, as a new one,
 VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
 # and kinds that report immutable fields first.
@@ -221,8 +216,8 @@ def validate_metadata(
     and the kind's own rules validate: each error is reported once more. `fixed` are the immutable fields.
     """
     metadata = metadata_of(obj)
-    common = _label_errors(metadata.get("labels") or {})
-    common += annotation_errors(metadata.get("annotations") or {})
+    common = _label_errors(metadata.get("labels") or {}, "metadata.labels")
+    common += annotation_errors(metadata.get("annotations") or {}, "metadata.annotations")
     common += owner_errors(metadata.get("ownerReferences") or [])
     name = str(metadata.get("name") or "")
     new = _name_errors(name, resource) + common
@@ -242,15 +237,6 @@ def _name_errors(name: str, resource: Resource) -> list[FieldError]:
         return [required("metadata.name", "name or generateName is required")]
     rule = _NAME_RULES.get(resource.resource, subdomain_faults)
     return [invalid("metadata.name", name, fault) for fault in rule(name)]
-
-
-@limited
-def _label_errors(labels: Obj) -> Iterator[FieldError]:
-    for key, value in labels.items():
-        for fault in label_key_faults(key):
-            yield invalid("metadata.labels", key, fault)
-        for fault in label_value_faults(str(value)):
-            yield invalid("metadata.labels", value, fault)
 
 
 def set_condition(obj: Obj, kind: str, status: str, reason: str, message: str = "", **more: object) -> None:

@@ -21,11 +21,7 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
     """Yield the errors of a LabelSelector: keys, operators and values."""
     if not isinstance(selector, dict):
         return
-    for key, value in (selector.get("matchLabels") or {}).items():
-        for fault in label_key_faults(key):
-            yield invalid(f"{field}.matchLabels", key, fault)
-        for fault in label_value_faults(str(value)):
-            yield invalid(f"{field}.matchLabels", value, fault)
+    yield from label_errors(selector.get("matchLabels") or {}, f"{field}.matchLabels")
     for number, expression in enumerate(selector.get("matchExpressions") or []):
         place, key = f"{field}.matchExpressions[{number}]", expression.get("key", "")
         yield from operator_errors(expression, place)
@@ -33,6 +29,13 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
         for at, value in enumerate(expression.get("values") or []):
             for fault in label_value_faults(value):
                 yield invalid(f"{place}.values[{at}]", value, fault)
+
+
+def label_errors(labels: Obj, field: str) -> Iterator[FieldError]:
+    """Yield the errors of labels, all at the same field."""
+    for key, value in labels.items():
+        yield from (invalid(field, key, fault) for fault in label_key_faults(key))
+        yield from (invalid(field, value, fault) for fault in label_value_faults(str(value)))
 
 
 def operator_errors(
