@@ -372,3 +372,9 @@ def path_segment(value: str) -> Iterator[FieldError]:
     if not value:
         yield required("")
     yield from (invalid("", value, why) for why in path_segment_faults(value))
+
+
+def reference_to(reference: Obj) -> Iterator[FieldError]:
+    """A reference to an object of another kind."""
+    for name in ("kind", "name"):
+        yield from text_of(name, path_segment)(reference)

@@ -9,7 +9,16 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported,
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, subdomain_faults
-from ktui.writes.validation.values.checks import Row, between, demand, has, inside, needs, positive, table_of
+from ktui.writes.validation.values.checks import (
+    Row,
+    between,
+    demand,
+    has,
+    inside,
+    needs,
+    positive,
+    table_of,
+)
 
 MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
 # The member of a subject that each kind has.
