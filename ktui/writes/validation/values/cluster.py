@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from cryptography.x509 import load_pem_x509_csr
 
@@ -18,13 +17,13 @@ from ktui.kube.names import (
     label_key_faults,
     label_value_faults,
     path_segment_faults,
-    subdomain_faults,
 )
 from ktui.writes.objectmeta import unqualified
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
     address_range,
+    any_subdomain,
     at_least,
     below,
     between,
@@ -35,6 +34,7 @@ from ktui.writes.validation.values.checks import (
     has,
     inside,
     is_range,
+    label_key,
     needs,
     one_of,
     one_of_or_none,
@@ -121,23 +121,26 @@ CLUSTER_ROLE: tuple[Row, ...] = (
 )
 
 
-def _bytes_of(encoded: Any) -> int:
-    """Return how many bytes a text in base64 has."""
-    text = str(encoded or "")
-    return len(text) * 3 // 4 - text[-2:].count("=")
+def _bytes_of(data: Obj) -> int:
+    """Return how many bytes the values, which are in base64, have."""
+    texts = [str(value or "") for value in data.values()]
+    return sum(len(text) * 3 // 4 - text[-2:].count("=") for text in texts)
+
+
+def _keys(data: Obj) -> Iterator[FieldError]:
+    for key in data:
+        yield from inside(f"[{key}]", config_key(key))
 
 
 def _config_map(obj: Obj) -> Iterator[FieldError]:
     """Check keys, which are either of text or of bytes, and the size of both together."""
     text, data = obj.get("data") or {}, obj.get("binaryData") or {}
-    size = sum(len(str(value).encode()) for value in text.values()) + sum(map(_bytes_of, data.values()))
     for key in text:
         yield from inside(f".data[{key}]", config_key(key))
         if key in data:
             yield invalid(f".data[{key}]", key, "duplicate of key present in binaryData")
-    for key in data:
-        yield from inside(f".binaryData[{key}]", config_key(key))
-    if size > MOST_DATA_BYTES:
+    yield from inside(".binaryData", _keys(data))
+    if sum(len(str(value).encode()) for value in text.values()) + _bytes_of(data) > MOST_DATA_BYTES:
         yield too_long("[]", MOST_DATA_BYTES)
 
 
@@ -173,16 +176,13 @@ def _secret(obj: Obj) -> Iterator[FieldError]:
         yield required(f".metadata.annotations[{_ACCOUNT}]")
 
 
-def _data(obj: Obj) -> Iterator[FieldError]:
-    size = 0
-    for key, value in (obj.get("data") or {}).items():
-        size += _bytes_of(value)
-        yield from inside(f".data[{key}]", config_key(key))
-    if size > MOST_DATA_BYTES:
-        yield too_long(".data", MOST_DATA_BYTES)
+def _data(data: Obj) -> Iterator[FieldError]:
+    yield from _keys(data)
+    if _bytes_of(data) > MOST_DATA_BYTES:
+        yield too_long("", MOST_DATA_BYTES)
 
 
-SECRET: tuple[Row, ...] = (("", _data), ("", _secret))
+SECRET: tuple[Row, ...] = (("data", _data), ("", _secret))
 
 
 def taint_errors(node: Obj) -> Iterator[FieldError]:
@@ -191,7 +191,7 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
     for index, taint in enumerate((node.get("spec") or {}).get("taints") or []):
         field = f".metadata.taints[{index}]"
         effect, key = taint.get("effect") or "", str(taint.get("key") or "")
-        yield from (invalid(f"{field}.key", key, why) for why in label_key_faults(key))
+        yield from inside(f"{field}.key", label_key(key))
         if faults := label_value_faults(taint.get("value") or ""):
             yield invalid(f"{field}.value", taint["value"], ";".join(faults))
         yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
@@ -313,10 +313,6 @@ SIGNING_REQUEST: tuple[Row, ...] = (
 )  # fmt: skip
 
 
-def _priority_below(most: int) -> Check:
-    return demand(lambda value: 0 < value <= most, f"must be positive and less than {most}")
-
-
 def _api_service(obj: Obj) -> Iterator[FieldError]:
     """What an APIService names, and how it is reached; `caBundle` is shown by its size."""
     spec, name = obj.get("spec") or {}, str((obj.get("metadata") or {}).get("name") or "")
@@ -330,7 +326,8 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
     if not LABEL_1035.fullmatch(version) or len(version) > 63:
         yield invalid(".spec.version", version, LABEL_1035_FAULT)
     for member, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
-        yield from inside(f".spec.{member}", _priority_below(most)(spec.get(member) or 0))
+        if not 0 < (priority := spec.get(member) or 0) <= most:
+            yield invalid(f".spec.{member}", priority, f"must be positive and less than {most}")
     bundle, service, insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify")
     skips = ".spec.insecureSkipTLSVerify"
     if service is None:
@@ -354,7 +351,7 @@ API_SERVICE: tuple[Row, ...] = (("", _api_service),)
 
 _SEGMENTS = "should be a domain with at least three segments separated by dots"
 WEBHOOKS: tuple[Row, ...] = below("webhooks[]", (
-    ("", has("name")), ("name", lambda name: [invalid("", name, why) for why in subdomain_faults(name)]),
+    ("", has("name")), ("name", any_subdomain),
     ("name", demand(lambda name: len(name.split(".")) >= 3, _SEGMENTS)),
     ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
     ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),

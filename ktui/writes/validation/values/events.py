@@ -93,10 +93,9 @@ def changed_event(old: Obj, new: Obj) -> list[FieldError]:
     """Return the errors of an update through events.k8s.io: only the series may change."""
     if new.get("apiVersion") != NEW_GROUP:
         return []
-    series = list(_series(new)) if old.get("series") != new.get("series") else []
-    errors = []
+    errors = list(_series(new)) if old.get("series") != new.get("series") else []
     for name in _FIXED:
         was, wanted = (_of(event, name) or ("" if name in _TEXTS else None) for event in (old, new))
         shown = "reportingController" if name == "reportingComponent" else name
         errors += unchanged(was, wanted, shown)
-    return [*series, *errors]
+    return errors

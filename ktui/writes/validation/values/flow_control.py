@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import dns_label_faults, subdomain_faults
+from ktui.kube.names import dns_label_faults
 from ktui.writes.validation.values.checks import (
     Row,
     between,
     demand,
+    dns_label,
     has,
     inside,
     needs,
     positive,
+    subdomain,
     table_of,
 )
 
@@ -64,10 +66,8 @@ def _named(subject: Obj, *, account: bool) -> Iterator[FieldError]:
     if not name:
         yield required(".name")
     if account:
-        for why in subdomain_faults(name) if name not in ("", "*") else ():
-            yield invalid(".name", name, why)
-        for why in dns_label_faults(namespace) if namespace else ():
-            yield invalid(".namespace", namespace, why)
+        yield from inside(".name", subdomain(name) if name != "*" else ())
+        yield from inside(".namespace", dns_label(namespace))
         if not namespace:
             yield required(".namespace", "must specify namespace for service account")
 

@@ -7,11 +7,7 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.selectors import (
-    label_selector_errors,
-    selector_shown,
-    template_mismatch,
-)
+from ktui.writes.validation.selectors import label_selector_errors, selector_shown, template_mismatch
 from ktui.writes.validation.values.checks import (
     Check,
     Row,
@@ -113,7 +109,7 @@ def _selects(kind: str) -> Check:
 
     def check(spec: Obj) -> Iterator[FieldError]:
         selector = spec.get("selector")
-        errors = list(label_selector_errors(selector, ".selector"))
+        errors = label_selector_errors(selector, ".selector")
         if selector is None:
             yield required(".selector")
         yield from errors
@@ -130,20 +126,15 @@ def _selects(kind: str) -> Check:
 
 
 def _template(spec: Obj) -> Iterator[FieldError]:
-    claims = [
-        str((claim.get("metadata") or {}).get("name") or "")
-        for claim in spec.get("volumeClaimTemplates") or []
-    ]
-    yield from inside(".template", template_errors(spec.get("template") or {}, claims))
+    claims = [claim.get("metadata") or {} for claim in spec.get("volumeClaimTemplates") or []]
+    names = [str(metadata.get("name") or "") for metadata in claims]
+    yield from inside(".template", template_errors(spec.get("template") or {}, names))
 
 
 def _daemon_selects(spec: Obj) -> Iterator[FieldError]:
     """Check a DaemonSet's selector; upstream notices that it is missing only because it does not match."""
     selector = spec.get("selector")
-    errors = list(label_selector_errors(selector, ".selector"))
-    yield from errors
-    if not errors:
-        yield from template_mismatch(spec)
+    yield from label_selector_errors(selector, ".selector") or template_mismatch(spec)
     if selector is not None and not (selector.get("matchLabels") or selector.get("matchExpressions")):
         yield invalid(".selector", {}, "empty selector is invalid for daemonset")
     yield from _template(spec)
