@@ -25,7 +25,7 @@ from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT, subdomain_faults
 from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.updates.field_rules import at, spec_of, unchanged
+from ktui.writes.validation.updates.field_rules import at, fixed, spec_of
 from ktui.writes.validation.values.checks import inside
 
 Schema = Mapping[str, Any]
@@ -121,15 +121,12 @@ def _conversion_errors(conversion: Obj | None) -> Iterator[FieldError]:
         yield required(client, "exactly one of url or service is required")
 
 
-def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """Return the errors of an update: names that an established definition keeps, and stored versions."""
-    was, wanted = spec_of(old), spec_of(new)
-    errors: list[FieldError] = []
+def definition_change_errors(old: Obj, new: Obj) -> Iterator[FieldError]:
+    """Yield the errors of an update: names that an established definition keeps, and stored versions."""
     conditions = (old.get("status") or {}).get("conditions") or []
     established = any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
-    paths = ["group", "names.plural"] + (["scope", "names.kind"] if established else [])
-    for path in paths:
-        errors += unchanged(at(was, path), at(wanted, path), f"spec.{path}")
+    names = ["spec.group", "spec.names.plural"] + (["spec.scope", "spec.names.kind"] if established else [])
+    yield from fixed(*names)(old, new)
     present = {v.get("name") for v in versions_of(new)}
     for index, stored in enumerate((old.get("status") or {}).get("storedVersions") or []):
         if stored not in present:
@@ -138,8 +135,7 @@ def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
                 "spec.versions until a storage migration ensures no data remains persisted in "
                 f"{stored} and removes {stored} from status.storedVersions"
             )
-            errors.append(invalid(f"status.storedVersions[{index}]", stored, why))
-    return errors
+            yield invalid(f"status.storedVersions[{index}]", stored, why)
 
 
 def _stored_errors(obj: Obj) -> Iterator[FieldError]:
