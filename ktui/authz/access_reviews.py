@@ -9,12 +9,12 @@ from msgspec import Raw
 from ktui.apiserver.call import Call
 from ktui.apiserver.chain import Authorizer, Decision
 from ktui.apiserver.server import Server
-from ktui.kube.fielderrors import FieldError
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object, unfit
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusCause, bad_request, invalid_status
+from ktui.kube.status import bad_request
 from ktui.kube.users import Requester
 from ktui.telemetry.off_loop import compute
 from ktui.writes.request_body import answer_review, sent_review
@@ -41,8 +41,7 @@ class AccessReviews:
         spec = _spec(review)
         errors = [*_spec_errors(spec)]
         if not spec.get("user") and not spec.get("groups"):
-            why = 'Invalid value: "": at least one of user or group must be specified'
-            errors.append(FieldError("spec.user", "FieldValueInvalid", why))
+            errors.append(invalid("spec.user", "", "at least one of user or group must be specified"))
         _check(resource, errors)
         if resource.namespaced:
             _check_namespace(call.info.namespace, review, spec)
@@ -82,18 +81,17 @@ def _status(decision: Decision) -> Obj:
 
 def _check(resource: Resource, errors: list[FieldError]) -> None:
     if errors:
-        causes = [StatusCause(error.reason, error.message, error.field) for error in errors]
-        raise invalid_status(resource.kind, resource.group, "", causes)
+        raise invalid_object(resource.kind, resource.group, "", errors)
 
 
 def _spec_errors(spec: Obj) -> Iterator[FieldError]:
     given = [name for name in CHOICES if spec.get(name) is not None]
     if len(given) == 2:
-        why = "Invalid value: cannot be specified in combination with resourceAttributes"
-        yield FieldError("spec.nonResourceAttributes", "FieldValueInvalid", why)
+        why = "cannot be specified in combination with resourceAttributes"
+        yield unfit("spec.nonResourceAttributes", why)
     if not given:
-        why = "null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        yield FieldError("spec.resourceAttributes", "FieldValueInvalid", f"Invalid value: {why}")
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        yield invalid("spec.resourceAttributes", None, why)
 
 
 def _check_namespace(namespace: str, review: Obj, spec: Obj) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ktui.apiserver.chain import Authorizer, Decision
@@ -103,9 +103,7 @@ class EscalationCheck:
         except TooManyCombinations as error:
             raise _forbidden(info, new, str(error)) from None
         if missing:
-            errors = ", ".join(problems)
-            why = refusal(who, missing, f"[{errors}]" if len(problems) > 1 else errors)
-            raise _forbidden(info, new, why)
+            raise _forbidden(info, new, refusal(who, missing, _all_of(problems)))
 
 
 def aggregates(role: Obj) -> bool:
@@ -161,7 +159,7 @@ class RbacAuthorizer:
                 problems[grant.problem] = None
             elif grant.role.allows(attributes):
                 return Decision(True, f"RBAC: allowed by {grant.binding.described(who)}")
-        return Decision(False, f"RBAC: {_all_of(list(problems))}" if problems else "")
+        return Decision(False, f"RBAC: {_all_of(problems)}" if problems else "")
 
     def rules(self, who: Requester, namespace: str) -> Obj:
         """Return every rule that bindings grant; `evaluationError` names roles that do not exist."""
@@ -183,8 +181,9 @@ class RbacAuthorizer:
             "nonResourceRules": other_rules,
             "incomplete": bool(problems),
         }
-        return status | ({"evaluationError": _all_of(list(problems))} if problems else {})
+        return status | ({"evaluationError": _all_of(problems)} if problems else {})
 
 
-def _all_of(problems: list[str]) -> str:
-    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+def _all_of(problems: Collection[str]) -> str:
+    text = ", ".join(problems)
+    return f"[{text}]" if len(problems) > 1 else text

@@ -1,7 +1,6 @@
 """Keep in each namespace the account `default` and the ConfigMap `kube-root-ca.crt`, which pods need.
 
-Upstream: pkg/controller/serviceaccount and pkg/controller/certificates/rootcacertpublisher, controllers of
-kube-controller-manager.
+Upstream: kube-controller-manager's pkg/controller/serviceaccount and certificates/rootcacertpublisher.
 """
 
 from __future__ import annotations
@@ -84,9 +83,8 @@ class AccountsController(ServerController):
             obj: Obj = copied(self._wanted[plural])
             obj["metadata"]["namespace"] = namespace
             created = await create_own(self.registry, obj, MANAGER)
-            if created and not await self._is_active(
-                namespace
-            ):  # whose deletion may have missed the new object
+            # The deletion of a namespace may have missed the new object.
+            if created and not await self._is_active(namespace):
                 await _remove(store, namespace, name, metadata_of(obj)["uid"])
         self._starting.discard(key)
         return 0

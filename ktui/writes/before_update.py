@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ktui.kube.fielderrors import FieldError, invalid, invalid_object
@@ -30,12 +31,12 @@ from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
+from ktui.writes.validation.updates.field_rules import IMMUTABLE
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
     "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
 )  # fmt: skip
-IMMUTABLE = "field is immutable"
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 
 
@@ -86,7 +87,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     _check_uid(old, new, context)
     _check_version(old, new, context)
     was, metadata = metadata_of(old), metadata_of(new)
-    change = finalizer_change_errors(was, metadata) + _identity_errors(was, metadata)
+    change = [*finalizer_change_errors(was, metadata), *_identity_errors(was, metadata)]
     for name in SERVERS_OWN:
         metadata.pop(name, None)
         if name in was:
@@ -107,10 +108,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     if context.apply is not None:
         context.apply.track(old, sent, timestamp())
     else:
-        part = context.subresource
-        track_update(
-            old, sent, manager=context.manager, time=timestamp(), resource=resource, subresource=part
-        )
+        who, part = context.manager, context.subresource
+        track_update(old, sent, manager=who, time=timestamp(), resource=resource, subresource=part)
     _count_templates(old, new)
     _set_servers_own(old, new, context)
     return new
@@ -187,18 +186,16 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
         raise conflict(context.resource, context.name)
 
 
-def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
-    """Return the errors between two states' metadata: uid and deletion timestamp must not change."""
-    errors = []
+def _identity_errors(was: Obj, metadata: Obj) -> Iterator[FieldError]:
+    """Yield the errors between two states' metadata: uid and deletion timestamp must not change."""
     uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
     if uid and uid != was.get("uid"):
-        errors.append(invalid("metadata.uid", uid, IMMUTABLE))
+        yield invalid("metadata.uid", uid, IMMUTABLE)
     if not was.get("deletionTimestamp"):
         if time:
-            errors.append(invalid("metadata.deletionTimestamp", time, IMMUTABLE))
+            yield invalid("metadata.deletionTimestamp", time, IMMUTABLE)
         if grace is not None:
-            errors.append(invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE))
-    return errors
+            yield invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE)
 
 
 def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:

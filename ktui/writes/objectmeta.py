@@ -94,15 +94,12 @@ def unqualified(finalizer: str) -> bool:
     return "/" not in finalizer and finalizer not in STANDARD_FINALIZERS
 
 
-def finalizer_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """Return errors for new finalizers of an object that is being deleted."""
-    if not old.get("deletionTimestamp"):
-        return []
+def finalizer_change_errors(old: Obj, new: Obj) -> Iterator[FieldError]:
+    """Yield the error for new finalizers of an object that is being deleted."""
     extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
-    if not extra:
-        return []
-    why = "no new finalizers can be added if the object is being deleted, found new finalizers"
-    return [forbidden("metadata.finalizers", f"{why} []string{{{', '.join(map(quote, extra))}}}")]
+    if extra and old.get("deletionTimestamp"):
+        why = "no new finalizers can be added if the object is being deleted, found new finalizers"
+        yield forbidden("metadata.finalizers", f"{why} []string{{{', '.join(map(quote, extra))}}}")
 
 
 def _empty(name: str, value: str, why: str) -> FieldError:

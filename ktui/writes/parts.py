@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj, copied
@@ -23,80 +23,69 @@ def keep_the_rest(subresource: str, old: Obj, new: Obj) -> list[FieldError]:
     new.clear()
     new.update(copied(old))
     new["metadata"].pop("resourceVersion", None)
-    return part(old, sent, new)
+    return list(part(old, sent, new))
 
 
-def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
+def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
     """Containers for debugging can be added, but never changed or removed."""
     wanted = spec_of(sent).get("ephemeralContainers") or []
     present = spec_of(old).get("ephemeralContainers") or []
     new["spec"]["ephemeralContainers"] = wanted
     if not wanted:
         del new["spec"]["ephemeralContainers"]
-    errors = []
     by_name = {c.get("name"): c for c in wanted}
     for container in present:
         name = container.get("name")
         if by_name.get(name) != container:
             done = "changed" if name in by_name else "removed"
             why = f'existing ephemeral containers "{name}" may not be {done}\n'
-            errors.append(forbidden("spec.ephemeralContainers", why))
+            yield forbidden("spec.ephemeralContainers", why)
     others = {c.get("name") for key in ("containers", "initContainers") for c in spec_of(old).get(key) or []}
     for index, container in enumerate(wanted):
         path = f"spec.ephemeralContainers[{index}]"
         if container.get("name") in others:
-            errors.append(invalid(f"{path}.name", container["name"], "must not be the name of a container"))
-        errors += [
-            forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
-            for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
-            if container.get(name)
-        ]
-    return errors
+            yield invalid(f"{path}.name", container["name"], "must not be the name of a container")
+        for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
+            if container.get(name):
+                yield forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
 
 
-def _sizes(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
+def _sizes(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
     """CPU and memory of containers can change, but not the quality of service."""
     for member in ("containers", "initContainers"):
         wanted = {c.get("name"): c.get("resources") for c in spec_of(sent).get(member) or []}
         for container in spec_of(new).get(member) or []:
             if container.get("name") in wanted:
                 container["resources"] = wanted[container["name"]] or {}
-    errors: list[FieldError] = []
     was, now = qos_class(spec_of(old)), qos_class(spec_of(new))
     if was != now:
-        why = "Pod QOS Class may not change as a result of resizing"
-        errors.append(invalid("spec", was, why))
+        yield invalid("spec", was, "Pod QOS Class may not change as a result of resizing")
     for member in ("containers", "initContainers"):
         pairs = zip(spec_of(old).get(member) or [], spec_of(new).get(member) or [], strict=True)
         for index, (before, after) in enumerate(pairs):
-            errors += _size_errors(before, after, f"spec.{member}[{index}].resources")
-    return errors
+            yield from _size_errors(before, after, f"spec.{member}[{index}].resources")
 
 
-def _size_errors(before: Obj, after: Obj, path: str) -> list[FieldError]:
-    errors = []
+def _size_errors(before: Obj, after: Obj, path: str) -> Iterator[FieldError]:
     for kind in ("limits", "requests"):
         one, other = ((c.get("resources") or {}).get(kind) or {} for c in (before, after))
         for name in sorted(one.keys() | other.keys()):
             if name not in RESIZABLE and one.get(name) != other.get(name):
-                errors.append(forbidden("spec", "only cpu and memory resources are mutable"))
+                yield forbidden("spec", "only cpu and memory resources are mutable")
             elif name in one and name not in other:
-                errors.append(forbidden(f"{path}.{kind}", f"resource {kind} cannot be removed"))
-    return errors
+                yield forbidden(f"{path}.{kind}", f"resource {kind} cannot be removed")
 
 
-def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
+def _approval(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
     """Decisions about a certificate signing request are made once and never withdrawn."""
     status = new["status"] = dict(old.get("status") or {})
     present = {c.get("type"): c for c in status.get("conditions") or []}
-    errors: list[FieldError] = []
     conditions = []
     now = timestamp()
     for index, condition in enumerate((sent.get("status") or {}).get("conditions") or []):
         kind, path = condition.get("type"), f"status.conditions[{index}]"
         if condition.get("status", "True") != "True" and kind in DECISIONS:
-            why = 'supported values: "True"'
-            errors.append(invalid(f"{path}.status", condition["status"], why))
+            yield invalid(f"{path}.status", condition["status"], 'supported values: "True"')
         before = present.get(kind) or {}
         new_one = {"status": "True", **condition}
         new_one.setdefault("lastUpdateTime", before.get("lastUpdateTime") or now)
@@ -105,17 +94,15 @@ def _approval(old: Obj, sent: Obj, new: Obj) -> list[FieldError]:
     kinds = [c.get("type") for c in conditions]
     for kind in DECISIONS:
         if kind in present and kind not in kinds:
-            why = f'updates may not remove a condition of type "{kind}"'
-            errors.append(forbidden("status.conditions", why))
+            yield forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
     if "Approved" in kinds and "Denied" in kinds:
         at = kinds.index("Denied")
         why = "Approved and Denied conditions are mutually exclusive"
-        errors.append(invalid(f"status.conditions[{at}].type", "Denied", why))
+        yield invalid(f"status.conditions[{at}].type", "Denied", why)
     status["conditions"] = conditions
-    return errors
 
 
-PARTS: dict[str, Callable[[Obj, Obj, Obj], list[FieldError]]] = {
+PARTS: dict[str, Callable[[Obj, Obj, Obj], Iterator[FieldError]]] = {
     "approval": _approval,
     "ephemeralcontainers": _ephemeral_containers,
     "resize": _sizes,

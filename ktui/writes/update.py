@@ -161,7 +161,7 @@ class Update:
             new, unknown = shaped(server, patched, resource, old)
         except Unfit as unfit:
             fault = conversion_fault(patched, resource) if context.strategic is not None else ""
-            raise _refused(context, patched, fault or unfit.reason) from None
+            raise _refused(context, patched, fault or str(unfit)) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         found = [*self.faults, *unknown]
         if found and self.options.validation == STRICT:

@@ -77,24 +77,21 @@ def generated_labels(minor: int) -> dict[str, str]:
     return _LABELS | (_PREFIXED_LABELS if minor >= 27 else {})
 
 
-def generated_selector_errors(job: Obj, minor: int) -> list[FieldError]:
-    """Return the errors of a Job without manual selector, which has generated labels that only it selects."""
+def generated_selector_errors(job: Obj, minor: int) -> Iterator[FieldError]:
+    """Yield the errors of a Job without manual selector, which has generated labels that only it selects."""
     spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
     if spec.get("manualSelector") or spec.get("selector") is None:
-        return []
+        return
     labels = _template_labels(spec)
     expected = {label: str(metadata.get(member, "")) for label, member in generated_labels(minor).items()}
-    errors = []
     for label, value in expected.items():
         field = f"spec.template.metadata.labels[{label}]"
         if label not in labels:
-            errors.append(required(field, f"must be '{value}'"))
+            yield required(field, f"must be '{value}'")
         elif labels[label] != value:
-            errors.append(invalid(field, dict(sorted(labels.items())), f"must be '{value}'"))
+            yield invalid(field, dict(sorted(labels.items())), f"must be '{value}'")
     if not _matches(spec["selector"], expected):
-        shown = selector_shown(spec["selector"])
-        errors.append(invalid("spec.selector", shown, "`selector` not auto-generated"))
-    return errors
+        yield invalid("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
 
 
 def selector_shown(selector: Any) -> Any:
