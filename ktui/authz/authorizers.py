@@ -15,6 +15,7 @@ from ktui.kube.rule_cover import TooManyCombinations, refusal, uncovered
 from ktui.kube.status import StatusError, bad_request, bare_error, forbidden, not_found
 from ktui.kube.users import ANONYMOUS, MASTERS, Requester
 
+Rules = Iterable[PolicyRule]
 ROLES = ("roles", "clusterroles")
 RESOURCE_OF_KIND = {"Role": "roles", "ClusterRole": "clusterroles"}
 FULL_AUTHORITY = (PolicyRule((ALL,), (ALL,), (ALL,)), PolicyRule((ALL,), non_resource_urls=(ALL,)))
@@ -34,12 +35,7 @@ class EscalationCheck:
         self._roles = roles
 
     def confirm(
-        self,
-        who: Requester,
-        info: RequestInfo,
-        new: Obj,
-        old: Obj | None,
-        granted: Iterable[PolicyRule] | None = None,
+        self, who: Requester, info: RequestInfo, new: Obj, old: Obj | None, granted: Rules | None = None
     ) -> None:
         """Raise StatusError 403 if `who` may not store `new`, 404 if a binding's role does not exist.
 
@@ -79,7 +75,7 @@ class EscalationCheck:
         asked = RequestAttributes(verb, group, resource, namespace=namespace, name=name, version=ALL)
         return self._authorizer.decide(who, asked).allowed
 
-    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Iterable[PolicyRule]:
+    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Rules:
         if resource == "roles" and not namespace:
             raise bad_request("Namespace parameter required.")
         found = self._roles.role(resource, namespace if resource == "roles" else "", name)
@@ -87,9 +83,7 @@ class EscalationCheck:
             raise not_found(builtin(GROUP, resource), name)
         return found.rules
 
-    def _confirm_rules(
-        self, who: Requester, info: RequestInfo, new: Obj, granted: Iterable[PolicyRule]
-    ) -> None:
+    def _confirm_rules(self, who: Requester, info: RequestInfo, new: Obj, granted: Rules) -> None:
         """Raise StatusError 403 unless the rules that `who` has in the namespace include all of `granted`."""
         owned: dict[RuleIndex, None] = {}
         problems: dict[str, None] = {}

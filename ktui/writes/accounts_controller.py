@@ -15,8 +15,8 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.service_accounts import DEFAULT, ROOT_CA
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.managedfields.entries import tracked
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.own_objects import create_own
 from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 
@@ -103,8 +103,7 @@ class AccountsController(ServerController):
         metadata = {**metadata_of(old)}
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **DESCRIPTION}
         new = {**old, "metadata": metadata, "data": {"ca.crt": self._root_ca}}
-        track_update(old, new, manager=MANAGER, time=timestamp(), resource=builtin("", "configmaps"))
-        return new
+        return tracked(old, new, MANAGER, builtin("", "configmaps"))
 
 
 async def _remove(store: Store, namespace: str, name: str, uid: str) -> None:

@@ -26,7 +26,7 @@ from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.delete import check_preconditions, delete, rv_in_success
-from ktui.writes.managedfields.entries import track_update
+from ktui.writes.managedfields.entries import tracked
 from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
 from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
 
@@ -61,8 +61,7 @@ async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: 
         charged = _charged(old, pod)
         if dry_run:
             raise NoWrite
-        track_update(old, charged, manager=MANAGER, time=timestamp(), resource=resource, subresource="status")
-        return charged
+        return tracked(old, charged, MANAGER, resource, "status")
 
     await server.cacher(resource).store.update(metadata["namespace"], metadata["name"], charge)
 
@@ -91,7 +90,7 @@ def _charged(budget: Budget, pod: str) -> Budget:
         raise _refused(f"The disruption budget {name} {why}")
     status["disruptionsAllowed"] = allowed - 1
     status["disruptedPods"] = {**disrupted, pod: timestamp()}
-    charged = {**budget, "metadata": {**metadata}, "status": status}
+    charged = {**budget, "status": status}
     if allowed == 1:
         observed = status.get("observedGeneration", 0)
         set_condition(charged, "DisruptionAllowed", "False", "InsufficientPods", observedGeneration=observed)

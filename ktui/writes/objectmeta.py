@@ -6,7 +6,7 @@ import datetime
 import random
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
@@ -202,10 +202,10 @@ FIXED_FIRST = frozenset(
 def validate_metadata(
     obj: Obj,
     resource: Resource,
-    values: list[FieldError] | None = None,
-    change: list[FieldError] | None = None,
+    values: Sequence[FieldError] = (),
+    change: Sequence[FieldError] | None = None,
     subresource: str = "",
-    fixed: list[FieldError] | None = None,
+    fixed: Sequence[FieldError] = (),
 ) -> None:
     """Validate names, labels, annotations, owners and finalizers; raise StatusError 422 with every cause.
 
@@ -223,7 +223,7 @@ def validate_metadata(
     if change is not None:
         errors += [*change, *common] * 2
     again = new if change is not None and resource.id in VALIDATED_TWICE and not subresource else []
-    rest, fixed = [*again, *(values or [])], fixed or []
+    rest = [*again, *values]
     errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
     if errors:
         raise invalid_object(resource.kind, resource.internal_group, name, errors)

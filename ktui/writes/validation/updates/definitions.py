@@ -9,16 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    Path,
-    forbidden,
-    invalid,
-    joined,
-    limited,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, Path, forbidden, invalid, joined, limited, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT, subdomain_faults
@@ -26,11 +17,10 @@ from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.updates.field_rules import at, fixed, spec_of
-from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.checks import inside, one_of
 
 Schema = Mapping[str, Any]
 
-SCOPES = ("Cluster", "Namespaced")
 ONE_STORAGE = "must have exactly one version marked as storage version"
 _FREE = ("x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
 
@@ -50,11 +40,7 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
             yield invalid("spec.group", group, fault)
         if "." not in group:
             yield invalid("spec.group", group, "should be a domain with at least one dot")
-    scope = str(spec.get("scope") or "")
-    if not scope:
-        yield required("spec.scope")
-    elif scope not in SCOPES:
-        yield not_supported("spec.scope", scope, SCOPES)
+    yield from inside("spec.scope", one_of("Cluster", "Namespaced")(str(spec.get("scope") or "")))
     yield from _version_errors(obj)
     yield from _column_errors(versions_of(obj))
     yield from _name_errors(names)
@@ -105,10 +91,7 @@ def _conversion_errors(conversion: Obj | None) -> Iterator[FieldError]:
     path, strategy = "spec.conversion", str(conversion.get("strategy") or "")
     webhook = conversion.get("webhook") or {}
     config, client = webhook.get("clientConfig"), f"{path}.webhookClientConfig"
-    if not strategy:
-        yield required(f"{path}.strategy")
-    elif strategy not in ("None", "Webhook"):
-        yield not_supported(f"{path}.strategy", strategy, ("None", "Webhook"))
+    yield from inside(f"{path}.strategy", one_of("None", "Webhook")(strategy))
     if strategy != "Webhook":
         why = "should not be set when strategy is not set to Webhook"
         if config is not None:

@@ -108,15 +108,11 @@ def _limit_response(response: Obj) -> Iterator[FieldError]:
     elif kind == QUEUE and queuing is None:
         yield required(".queuing", "must not be empty if limited.limitResponse.type is Limited")
     elif isinstance(queuing, dict) and kind == QUEUE:
-        yield from inside(".queuing", _queuing(queuing))
+        yield from inside(".queuing", _QUEUING.relative(queuing))
 
 
-def _queuing(queuing: Obj) -> Iterator[FieldError]:
+def _hand(queuing: Obj) -> Iterator[FieldError]:
     queues, hand = queuing["queues"], queuing["handSize"]
-    yield from inside(".queueLengthLimit", positive("must be positive")(queuing["queueLengthLimit"]))
-    yield from inside(".queues", positive("must be positive")(queues))
-    if queues > MOST_QUEUES:
-        yield invalid(".queues", queues, f"must not be greater than {MOST_QUEUES}")
     if hand <= 0:
         yield invalid(".handSize", hand, "must be positive")
     elif hand > queues:
@@ -128,6 +124,11 @@ def _queuing(queuing: Obj) -> Iterator[FieldError]:
         yield invalid(".handSize", hand, why)
 
 
+_QUEUING = table_of(
+    ("queueLengthLimit", positive("must be positive")), ("queues", positive("must be positive")),
+    ("queues", demand(lambda queues: queues <= MOST_QUEUES, f"must not be greater than {MOST_QUEUES}")),
+    ("", _hand),
+)  # fmt: skip
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 

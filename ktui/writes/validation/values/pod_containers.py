@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import duplicate, has, inside, relative_path, without_parents
+from ktui.writes.validation.values.checks import (
+    duplicate,
+    has,
+    inside,
+    numbered,
+    relative_path,
+    without_parents,
+)
 from ktui.writes.validation.values.containers import AFTER_MOUNTS, OF_STARTED, RESTARTS, UNTIL_MOUNTS
 
 _PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
@@ -111,15 +118,14 @@ def _sleeps(container: Obj, grace: int | None) -> Iterator[FieldError]:
 
 def containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
     """Check the regular containers of a pod; `valid` are its valid volumes by name."""
-    found, names = spec.get("containers") or [], set[str]()
+    found = spec.get("containers") or []
     if not found:
         yield required(".containers")
-    for index, container in enumerate(found):
-        name, where = str(container.get("name") or ""), f".containers[{index}]"
+    for at, container, name, again in numbered(found, "name"):
+        where = f".containers{at}"
         yield from inside(where, _container(container, valid))
-        if name in names:
+        if again:
             yield duplicate(f"{where}.name", name)
-        names.add(name)
         yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
         yield from inside(where, OF_STARTED.relative(container))
         yield from inside(where, RESTARTS.relative(container))
