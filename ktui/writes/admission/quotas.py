@@ -66,15 +66,13 @@ def _pod_usage(requests: Quantities, limits: Quantities) -> Quantities:
 
 
 def _service_usage(spec: Obj) -> Quantities:
-    kind, ports = spec.get("type"), len(spec.get("ports") or [])
+    kind, ports = spec.get("type"), spec.get("ports") or []
     if kind == "NodePort":
-        return {"services.nodeports": str(ports)}
+        return {"services.nodeports": str(len(ports))}
     if kind != "LoadBalancer":
         return {}
-    if spec.get("allocateLoadBalancerNodePorts", True):
-        numbered = ports
-    else:
-        numbered = sum(bool(port.get("nodePort")) for port in spec.get("ports") or [])
+    allocated = spec.get("allocateLoadBalancerNodePorts", True)
+    numbered = sum(bool(allocated or port.get("nodePort")) for port in ports)
     return {"services.loadbalancers": "1", "services.nodeports": str(numbered)}
 
 

@@ -168,9 +168,8 @@ def name_kind(obj: Obj, resource: Resource) -> None:
 
 
 def _check_kind(obj: Obj, resource: Resource, body: bytes, knows: Knows) -> None:
-    kind, api_version = obj.get("kind"), obj.get("apiVersion")
     if resource.custom:
-        if not kind:
+        if not obj.get("kind"):
             raise _unrecognized(resource, f"Object 'Kind' is missing in '{_text(body)}'", body)
         obj.setdefault("apiVersion", "")
     else:
