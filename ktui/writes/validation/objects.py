@@ -33,10 +33,10 @@ from ktui.writes.validation.values import (
     storage,
     workloads,
 )
-from ktui.writes.validation.values.checks import Row, RuleTree, below, counts, table_of
+from ktui.writes.validation.values.checks import Rows, RuleTree, below, counts, table_of
 
 _WEBHOOKS = "admissionregistration.k8s.io"
-_ROWS: dict[str, tuple[Row, ...]] = {
+_ROWS: dict[str, Rows] = {
     "apiservices.apiregistration.k8s.io": cluster.API_SERVICE,
     "certificatesigningrequests.certificates.k8s.io": cluster.SIGNING_REQUEST,
     "clusterrolebindings.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE_BINDING,
@@ -172,7 +172,7 @@ DAEMONS = (
 PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
 
 
-def _counts(*names: str) -> tuple[Row, ...]:
+def _counts(*names: str) -> Rows:
     return below("status", counts(*names))
 
 

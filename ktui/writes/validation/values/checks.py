@@ -40,6 +40,8 @@ Row = tuple[str, Check]
 `[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself.
 """
 
+Rows = tuple[Row, ...]
+
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
 
 
@@ -110,7 +112,7 @@ def inside(path: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
     return (replace(error, field=f"{path}{error.field}") for error in errors)
 
 
-def below(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
+def below(path: str, rows: Iterable[Row]) -> Rows:
     """Return the rows of a part at the path where a kind has that part."""
     return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
 
@@ -136,7 +138,7 @@ def at_least(least: int) -> Check:
     return demand(lambda value: value >= least, f"must be greater than or equal to {least}")
 
 
-def counts(*paths: str) -> tuple[Row, ...]:
+def counts(*paths: str) -> Rows:
     """Return the rows of numbers from 0 on."""
     return tuple((path, at_least(0)) for path in paths)
 

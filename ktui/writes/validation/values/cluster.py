@@ -21,7 +21,7 @@ from ktui.kube.names import (
 from ktui.writes.objectmeta import unqualified
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     address_range,
     any_subdomain,
     at_least,
@@ -75,7 +75,7 @@ def _subject(namespaced: bool) -> Check:
     return check
 
 
-def _role_of(*kinds: str) -> tuple[Row, ...]:
+def _role_of(*kinds: str) -> Rows:
     """The rules of a binding that refers to one of these kinds."""
 
     def role(binding: Obj) -> Iterator[FieldError]:
@@ -112,9 +112,9 @@ def _rule(namespaced: bool) -> Check:
     return check
 
 
-ROLE: tuple[Row, ...] = (("rules[]", _rule(namespaced=True)),)
+ROLE: Rows = (("rules[]", _rule(namespaced=True)),)
 _SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
-CLUSTER_ROLE: tuple[Row, ...] = (
+CLUSTER_ROLE: Rows = (
     ("rules[]", _rule(namespaced=False)),
     ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
     ("aggregationRule.clusterRoleSelectors[]", selector),
@@ -144,7 +144,7 @@ def _config_map(obj: Obj) -> Iterator[FieldError]:
         yield too_long("[]", MOST_DATA_BYTES)
 
 
-CONFIG_MAP: tuple[Row, ...] = (("", _config_map),)
+CONFIG_MAP: Rows = (("", _config_map),)
 
 # The keys that a Secret of each type must have.
 _DEMANDED = {
@@ -182,7 +182,7 @@ def _data(data: Obj) -> Iterator[FieldError]:
         yield too_long("", MOST_DATA_BYTES)
 
 
-SECRET: tuple[Row, ...] = (("data", _data), ("", _secret))
+SECRET: Rows = (("data", _data), ("", _secret))
 
 
 def taint_errors(node: Obj) -> Iterator[FieldError]:
@@ -201,7 +201,7 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
         seen.add(pair)
 
 
-NODE: tuple[Row, ...] = (("", taint_errors), ("spec.podCIDRs[]", address_range))
+NODE: Rows = (("", taint_errors), ("spec.podCIDRs[]", address_range))
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
@@ -215,10 +215,8 @@ def _priority(obj: Obj) -> Iterator[FieldError]:
         yield forbidden(".value", why)
 
 
-PRIORITY_CLASS: tuple[Row, ...] = (
-    ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
-)  # fmt: skip
-LEASE: tuple[Row, ...] = (
+PRIORITY_CLASS: Rows = (("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")))
+LEASE: Rows = (
     ("spec.leaseDurationSeconds", positive("must be greater than 0")), ("spec.leaseTransitions", at_least(0)),
 )  # fmt: skip
 
@@ -234,8 +232,8 @@ def _overhead(obj: Obj) -> Iterator[FieldError]:
             yield invalid(f".overhead.limits[{name}]", name, why)
 
 
-RUNTIME_CLASS: tuple[Row, ...] = (("", _overhead), ("", has("handler")), ("handler", dns_label))
-REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
+RUNTIME_CLASS: Rows = (("", _overhead), ("", has("handler")), ("handler", dns_label))
+REVISION: Rows = (("revision", at_least(0)),)
 
 
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
@@ -286,8 +284,8 @@ def _finalizers(spec: Obj) -> Iterator[FieldError]:
             yield invalid(".finalizers", finalizer, why)
 
 
-NAMESPACE: tuple[Row, ...] = (("spec", _finalizers),)
-ADDRESS: tuple[Row, ...] = (
+NAMESPACE: Rows = (("spec", _finalizers),)
+ADDRESS: Rows = (
     ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
     ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
     ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
@@ -307,7 +305,7 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
 
 
 _TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
-SIGNING_REQUEST: tuple[Row, ...] = (
+SIGNING_REQUEST: Rows = (
     ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
     ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
 )  # fmt: skip
@@ -346,11 +344,11 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
         yield invalid(skips, insecure, "may not be true if caBundle is present")
 
 
-API_SERVICE: tuple[Row, ...] = (("", _api_service),)
+API_SERVICE: Rows = (("", _api_service),)
 
 
 _SEGMENTS = "should be a domain with at least three segments separated by dots"
-WEBHOOKS: tuple[Row, ...] = below("webhooks[]", (
+WEBHOOKS: Rows = below("webhooks[]", (
     ("", has("name")), ("name", any_subdomain),
     ("name", demand(lambda name: len(name.split(".")) >= 3, _SEGMENTS)),
     ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),

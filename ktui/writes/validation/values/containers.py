@@ -11,7 +11,7 @@ from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     any_subdomain,
     below,
     config_key,
@@ -234,18 +234,18 @@ _HANDLERS = {
     "sleep": table_of(),
 }
 _handler = exactly_one(_HANDLERS, "handler")
-_PROBE: tuple[Row, ...] = (
+_PROBE: Rows = (
     ("", _handler), *counts("initialDelaySeconds", "timeoutSeconds", "periodSeconds"),
     *counts("successThreshold", "failureThreshold"),
     ("terminationGracePeriodSeconds", positive("must be greater than 0")),
 )  # fmt: skip
 _NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
-SECCOMP: tuple[Row, ...] = (
+SECCOMP: Rows = (
     ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")), ("seccompProfile", profile),
 )  # fmt: skip
-APP_ARMOR: tuple[Row, ...] = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
+APP_ARMOR: Rows = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
 # A reference to a key of a ConfigMap or Secret; a missing name is an invalid one.
-_KEY: tuple[Row, ...] = (("", text_of("name", any_subdomain)), ("", has("key")), ("key", config_key))
+_KEY: Rows = (("", text_of("name", any_subdomain)), ("", has("key")), ("key", config_key))
 UNTIL_MOUNTS = table_of(
     ("", has("name")), ("name", dns_label), ("", has("image")),
     ("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")), ("ports", _ports),

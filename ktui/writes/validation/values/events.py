@@ -9,7 +9,7 @@ from ktui.kube.fielderrors import FieldError, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, subdomain_faults
 from ktui.writes.validation.updates.field_rules import unchanged
-from ktui.writes.validation.values.checks import Row
+from ktui.writes.validation.values.checks import Rows
 
 NEW_GROUP = "events.k8s.io/v1"
 _MOST_CHARACTERS = 128
@@ -62,7 +62,7 @@ def _said(event: Obj) -> Iterator[FieldError]:
         yield invalid(".message", "", f"can have at most {_MOST_NOTE} characters")
 
 
-EVENT: tuple[Row, ...] = (("", _any_event),)
+EVENT: Rows = (("", _any_event),)
 
 
 def new_errors(event: Obj) -> Iterator[FieldError]:

@@ -10,7 +10,7 @@ from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, 
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     between,
     demand,
     dns_label,
@@ -186,7 +186,7 @@ def _url_fault(url: str) -> str:
 
 
 _SOME_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
-FLOW_SCHEMA: tuple[Row, ...] = (
+FLOW_SCHEMA: Rows = (
     ("", _schema),
     ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
     ("spec.rules[].subjects[]", _subject),
@@ -194,4 +194,4 @@ FLOW_SCHEMA: tuple[Row, ...] = (
     ("spec.rules[].resourceRules[]", _resource_rule),
     ("spec.rules[].nonResourceRules[]", _url_rule),
 )
-PRIORITY_LEVEL: tuple[Row, ...] = (("", _level),)
+PRIORITY_LEVEL: Rows = (("", _level),)

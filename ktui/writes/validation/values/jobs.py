@@ -10,7 +10,7 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
 from ktui.writes.validation.selectors import label_selector_errors, template_mismatch
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     at_least,
     at_most_bytes,
     below,
@@ -245,7 +245,7 @@ def _generated(spec: Obj) -> Iterator[FieldError]:
         yield not_supported(".manualSelector", True, ("nil", "false"))
 
 
-_JOB: tuple[Row, ...] = (
+_JOB: Rows = (
     *counts("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit"),
     *counts("ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"),
     ("", needs(lambda s: s.get("maxFailedIndexes") is None or s.get("backoffLimitPerIndex") is not None,
@@ -253,9 +253,9 @@ _JOB: tuple[Row, ...] = (
     ("managedBy", domain_path), ("managedBy", at_most_bytes(_LONGEST_MANAGER)),
     *(("", check) for check in (_mode, _failure_policy, _success_policy, _template)),
 )  # fmt: skip
-JOB: tuple[Row, ...] = (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name))
+JOB: Rows = (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name))
 _LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
-CRON_JOB: tuple[Row, ...] = (
+CRON_JOB: Rows = (
     ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", at_least(0)),
     ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
     *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),

@@ -9,7 +9,7 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported,
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_value_faults, wildcard_faults
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     address_range,
     any_dns_label,
     any_subdomain,
@@ -270,27 +270,25 @@ _ENDPOINT = table_of(
     ("deprecatedTopology", labels), ("nodeName", subdomain), ("zone", named(label_value_faults)),
     ("hostname", dns_label), ("", _hints),
 )  # fmt: skip
-_ADDRESS: tuple[Row, ...] = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
-ENDPOINTS: tuple[Row, ...] = below("subsets[]", (
+_ADDRESS: Rows = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
+ENDPOINTS: Rows = below("subsets[]", (
     ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
                "", "must specify `addresses` or `notReadyAddresses`")),
     *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("ports", _named_ports),
 ))  # fmt: skip
-ENDPOINT_SLICE: tuple[Row, ...] = (
+ENDPOINT_SLICE: Rows = (
     ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
     ("ports", _slice_ports),
 )  # fmt: skip
-INGRESS: tuple[Row, ...] = (
+INGRESS: Rows = (
     ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
     ("spec.rules[].http", has("paths")), ("spec.rules[].http.paths[]", _path),
     ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
     ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
 )  # fmt: skip
-_PEER: tuple[Row, ...] = (
-    ("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer),
-)  # fmt: skip
-_POLICY_PORT: tuple[Row, ...] = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
-NETWORK_POLICY: tuple[Row, ...] = (
+_PEER: Rows = (("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer))
+_POLICY_PORT: Rows = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
+NETWORK_POLICY: Rows = (
     ("spec.podSelector", selector),
     *below("spec.ingress[].ports[]", _POLICY_PORT),
     *below("spec.ingress[].from[]", _PEER),
@@ -298,7 +296,7 @@ NETWORK_POLICY: tuple[Row, ...] = (
     *below("spec.egress[].to[]", _PEER),
     ("spec.policyTypes", _policy_types),
 )
-INGRESS_CLASS: tuple[Row, ...] = (
+INGRESS_CLASS: Rows = (
     ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
     ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     below,
     conforms,
     count_or_percent,
@@ -202,14 +202,14 @@ def _step(policy: Obj) -> Iterator[FieldError]:
         yield invalid(".periodSeconds", seconds, "must be less than or equal to 1800")
 
 
-_SCALING: tuple[Row, ...] = (
+_SCALING: Rows = (
     ("stabilizationWindowSeconds", demand(lambda n: n >= 0, "must be greater than or equal to zero")),
     ("stabilizationWindowSeconds", demand(lambda n: n <= 3600, "must be less than or equal to 3600")),
     ("selectPolicy", one_of("Disabled", "Max", "Min")),
     ("", has("policies", why="must specify at least one Policy")), ("policies[]", _step),
     ("tolerance", not_negative),
 )  # fmt: skip
-AUTOSCALER: tuple[Row, ...] = (
+AUTOSCALER: Rows = (
     ("spec", _autoscaler), ("spec.metrics[]", _metric),
     *below("spec.behavior.scaleUp", _SCALING), *below("spec.behavior.scaleDown", _SCALING),
 )  # fmt: skip
@@ -223,7 +223,7 @@ def _one_bound(spec: Obj) -> Iterator[FieldError]:
         yield invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
 
 
-BUDGET: tuple[Row, ...] = (
+BUDGET: Rows = (
     ("spec", _one_bound), ("spec.minAvailable", count_or_percent), ("spec.maxUnavailable", count_or_percent),
     ("spec.selector", selector),
     ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
@@ -298,7 +298,7 @@ def _selected(spec: Obj) -> Iterator[FieldError]:
     yield from inside(".scopeSelector.matchExpressions", _scope_selector(spec))
 
 
-QUOTA: tuple[Row, ...] = (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected))
+QUOTA: Rows = (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected))
 
 
 def _limits(limits: list[Obj]) -> Iterator[FieldError]:
@@ -370,4 +370,4 @@ def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterat
         yield invalid(f".maxLimitRequestRatio[{name}]", ratio, why)
 
 
-LIMIT_RANGE: tuple[Row, ...] = (("spec.limits", _limits),)
+LIMIT_RANGE: Rows = (("spec.limits", _limits),)

@@ -10,7 +10,7 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_value_faults
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     any_dns_label,
     any_subdomain,
     below,
@@ -136,25 +136,23 @@ _SPREAD = table_of(
     ("nodeAffinityPolicy", one_of("Honor", "Ignore")), ("nodeTaintsPolicy", one_of("Honor", "Ignore")),
     ("", _merged_keys), ("labelSelector", selector),
 )  # fmt: skip
-_FIELDS: tuple[Row, ...] = (("matchFields[]", _matched_field),)
-_PREFERENCE: tuple[Row, ...] = (("matchExpressions[]", _term), *_FIELDS)
-NODE_SELECTOR: tuple[Row, ...] = (
+_FIELDS: Rows = (("matchFields[]", _matched_field),)
+_PREFERENCE: Rows = (("matchExpressions[]", _term), *_FIELDS)
+NODE_SELECTOR: Rows = (
     ("", has("nodeSelectorTerms", why="must have at least one node selector term")),
     ("nodeSelectorTerms[].matchExpressions[]", _term),
     ("nodeSelectorTerms[].matchExpressions[].values[]", conforms(label_value_faults)),
     *below("nodeSelectorTerms[]", _FIELDS),
 )
-_POD_TERM: tuple[Row, ...] = (
-    ("labelSelector", selector), ("namespaceSelector", selector), ("", _topology),
-)  # fmt: skip
+_POD_TERM: Rows = (("labelSelector", selector), ("namespaceSelector", selector), ("", _topology))
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_POD_AFFINITY: tuple[Row, ...] = (
+_POD_AFFINITY: Rows = (
     *below(f"{_REQUIRED}[]", _POD_TERM),
     (f"{_PREFERRED}[]", _preferred),
     *below(f"{_PREFERRED}[].podAffinityTerm", _POD_TERM),
 )
-AFFINITY: tuple[Row, ...] = (
+AFFINITY: Rows = (
     *below(f"nodeAffinity.{_REQUIRED}", NODE_SELECTOR),
     (f"nodeAffinity.{_PREFERRED}[].weight", _weight),
     *below(f"nodeAffinity.{_PREFERRED}[].preference", _PREFERENCE),

@@ -10,7 +10,7 @@ from ktui.kube.json_trees import Obj
 from ktui.writes.validation.updates.services import type_of
 from ktui.writes.validation.values.checks import (
     IP_FAULT,
-    Row,
+    Rows,
     address_range,
     dns_label,
     duplicate,
@@ -204,7 +204,7 @@ def _policies(spec: Obj) -> Iterator[FieldError]:
 
 
 _PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name), ("appProtocol", qualified))
-SERVICE: tuple[Row, ...] = (
+SERVICE: Rows = (
     ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
     ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
     ("spec.externalIPs[]", ordinary_address),

@@ -9,7 +9,7 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     below,
     dns_label,
     duplicate,
@@ -116,14 +116,14 @@ def _parameters(parameters: Obj) -> Iterator[FieldError]:
         yield too_long("", _MOST_PARAMETER_BYTES)
 
 
-VOLUME: tuple[Row, ...] = below("spec", (
+VOLUME: Rows = below("spec", (
     ("", has("accessModes")), ("accessModes", _modes), ("", _capacity),
     ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
     ("nodeAffinity", has("required", why="must specify required node constraints")),
     *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
     ("volumeMode", one_of(*_MODES)), ("", _attributes),
 ))  # fmt: skip
-CLAIM: tuple[Row, ...] = below("spec", (
+CLAIM: Rows = below("spec", (
     ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
     ("accessModes", _modes), ("", _storage), ("storageClassName", subdomain), ("volumeMode", one_of(*_MODES)),
     ("dataSource", _data_source), ("dataSourceRef", _data_source), ("volumeAttributesClassName", subdomain),
@@ -158,13 +158,13 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
         seen.append(keys)
 
 
-STORAGE_CLASS: tuple[Row, ...] = (
+STORAGE_CLASS: Rows = (
     ("", has("provisioner")),
     ("provisioner", lambda name: [invalid("", name, why) for why in label_key_faults(name.lower()) if name]),
     ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
     ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")), ("allowedTopologies", _topologies),
 )  # fmt: skip
-CSI_DRIVER: tuple[Row, ...] = (
+CSI_DRIVER: Rows = (
     ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
     ("spec.volumeLifecycleModes", _lifecycle),
 )

@@ -12,7 +12,7 @@ from ktui.kube.names import dns_label_faults, subdomain_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     RuleTree,
     absolute_path,
     below,
@@ -80,7 +80,7 @@ def _one_field(item: Obj) -> Iterator[FieldError]:
 
 
 _inner_path = text_of("path", inner_path)
-_ITEM: tuple[Row, ...] = (("", has("key", "path")), ("", _inner_path), ("mode", file_mode))
+_ITEM: Rows = (("", has("key", "path")), ("", _inner_path), ("mode", file_mode))
 _FILE = table_of(
     ("", has("path")), ("", _inner_path), ("fieldRef", field_ref(VOLUME_FIELDS)), ("", _one_field),
     ("mode", file_mode),
@@ -166,7 +166,7 @@ def driver(source: Obj) -> Iterator[FieldError]:
         yield required(".nodePublishSecretRef.name")
 
 
-_ITEMS: tuple[Row, ...] = (("defaultMode", file_mode), *below("items[]", _ITEM))
+_ITEMS: Rows = (("defaultMode", file_mode), *below("items[]", _ITEM))
 _NOTHING = table_of()
 HOST_PATH = table_of(("", _host_path))
 NFS = table_of(("", has("server", "path")), ("", text_of("path", absolute_path)))

@@ -10,7 +10,7 @@ from ktui.kube.json_trees import Obj
 from ktui.writes.validation.selectors import label_selector_errors, selector_shown, template_mismatch
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     at_least,
     counts,
     demand,
@@ -167,24 +167,24 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     yield from _template(spec)
 
 
-DEPLOYMENT: tuple[Row, ...] = (
+DEPLOYMENT: Rows = (
     ("spec.replicas", at_least(0)), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
     ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
     ("spec", _progress),
 )  # fmt: skip
-REPLICA_SET: tuple[Row, ...] = (
+REPLICA_SET: Rows = (
     *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
     ("spec", _endless("ReplicaSet")),
 )  # fmt: skip
-CONTROLLER: tuple[Row, ...] = (
+CONTROLLER: Rows = (
     ("spec.minReadySeconds", at_least(0)), ("spec", _controls), ("spec", _endless("ReplicationController")),
 )  # fmt: skip
-DAEMON_SET: tuple[Row, ...] = (
+DAEMON_SET: Rows = (
     ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", at_least(0)),
     ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", at_least(0)),
 )  # fmt: skip
 _ORDER = "must be 'OrderedReady' or 'Parallel'"
-STATEFUL_SET: tuple[Row, ...] = (
+STATEFUL_SET: Rows = (
     ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
     ("spec.updateStrategy", _stateful_update),
     ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
