@@ -35,54 +35,11 @@ from ktui.writes.validation.values import (
 )
 from ktui.writes.validation.values.checks import Rows, RuleTree, below, counts, table_of
 
-_WEBHOOKS = "admissionregistration.k8s.io"
 _ROWS: dict[str, Rows] = {
-    "apiservices.apiregistration.k8s.io": cluster.API_SERVICE,
-    "certificatesigningrequests.certificates.k8s.io": cluster.SIGNING_REQUEST,
-    "clusterrolebindings.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE_BINDING,
-    "clusterroles.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE,
-    "configmaps": cluster.CONFIG_MAP,
-    "controllerrevisions.apps": cluster.REVISION,
-    "cronjobs.batch": jobs.CRON_JOB,
-    "csidrivers.storage.k8s.io": storage.CSI_DRIVER,
     "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
-    "daemonsets.apps": workloads.DAEMON_SET,
-    "deployments.apps": workloads.DEPLOYMENT,
-    "endpoints": networks.ENDPOINTS,
-    "endpointslices.discovery.k8s.io": networks.ENDPOINT_SLICE,
-    "events": events.EVENT,
-    "events.events.k8s.io": events.EVENT,
-    "flowschemas.flowcontrol.apiserver.k8s.io": flow_control.FLOW_SCHEMA,
-    "horizontalpodautoscalers.autoscaling": policies.AUTOSCALER,
-    "ingressclasses.networking.k8s.io": networks.INGRESS_CLASS,
-    "ingresses.networking.k8s.io": networks.INGRESS,
-    "jobs.batch": jobs.JOB,
-    "ipaddresses.networking.k8s.io": cluster.ADDRESS,
-    "leases.coordination.k8s.io": cluster.LEASE,
-    "limitranges": policies.LIMIT_RANGE,
-    f"mutatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
-    "namespaces": cluster.NAMESPACE,
-    "networkpolicies.networking.k8s.io": networks.NETWORK_POLICY,
-    "nodes": cluster.NODE,
-    "persistentvolumeclaims": storage.CLAIM,
-    "persistentvolumes": storage.VOLUME,
-    "poddisruptionbudgets.policy": policies.BUDGET,
-    "pods": pods.POD,
-    "podtemplates": (("template", pods.template_errors),),
-    "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": flow_control.PRIORITY_LEVEL,
-    "replicasets.apps": workloads.REPLICA_SET,
-    "replicationcontrollers": workloads.CONTROLLER,
-    "resourcequotas": policies.QUOTA,
-    "rolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
-    "roles.rbac.authorization.k8s.io": cluster.ROLE,
-    "runtimeclasses.node.k8s.io": cluster.RUNTIME_CLASS,
-    "secrets": cluster.SECRET,
-    "services": services.SERVICE,
-    "statefulsets.apps": workloads.STATEFUL_SET,
-    "storageclasses.storage.k8s.io": storage.STORAGE_CLASS,
-    f"validatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
-}
+    **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
+    **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
+}  # fmt: skip
 
 
 def value_errors(resource: str, obj: Obj) -> list[FieldError]:

@@ -41,6 +41,7 @@ Row = tuple[str, Check]
 """
 
 Rows = tuple[Row, ...]
+"""The rules of a part. KINDS of each module here has those of whole objects, by the resource's id."""
 
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
 

@@ -90,10 +90,6 @@ def _role_of(*kinds: str) -> Rows:
     return (("", role), ("subjects[]", _subject("Role" in kinds)))
 
 
-ROLE_BINDING = _role_of("Role", "ClusterRole")
-CLUSTER_ROLE_BINDING = _role_of("ClusterRole")
-
-
 def _rule(namespaced: bool) -> Check:
     """Check a rule of a role, which is about resources or, without a namespace, about URLs."""
 
@@ -112,13 +108,7 @@ def _rule(namespaced: bool) -> Check:
     return check
 
 
-ROLE: Rows = (("rules[]", _rule(namespaced=True)),)
 _SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
-CLUSTER_ROLE: Rows = (
-    ("rules[]", _rule(namespaced=False)),
-    ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
-    ("aggregationRule.clusterRoleSelectors[]", selector),
-)
 
 
 def _bytes_of(data: Obj) -> int:
@@ -143,8 +133,6 @@ def _config_map(obj: Obj) -> Iterator[FieldError]:
     if sum(len(str(value).encode()) for value in text.values()) + _bytes_of(data) > MOST_DATA_BYTES:
         yield too_long("[]", MOST_DATA_BYTES)
 
-
-CONFIG_MAP: Rows = (("", _config_map),)
 
 # The keys that a Secret of each type must have.
 _DEMANDED = {
@@ -182,9 +170,6 @@ def _data(data: Obj) -> Iterator[FieldError]:
         yield too_long("", MOST_DATA_BYTES)
 
 
-SECRET: Rows = (("data", _data), ("", _secret))
-
-
 def taint_errors(node: Obj) -> Iterator[FieldError]:
     """Check the taints of a node; upstream's path of them is not that in the object."""
     seen = set()
@@ -201,9 +186,6 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
         seen.add(pair)
 
 
-NODE: Rows = (("", taint_errors), ("spec.podCIDRs[]", address_range))
-
-
 def _priority(obj: Obj) -> Iterator[FieldError]:
     name = str((obj.get("metadata") or {}).get("name") or "")
     if name.startswith(_SYSTEM):
@@ -215,12 +197,6 @@ def _priority(obj: Obj) -> Iterator[FieldError]:
         yield forbidden(".value", why)
 
 
-PRIORITY_CLASS: Rows = (("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")))
-LEASE: Rows = (
-    ("spec.leaseDurationSeconds", positive("must be greater than 0")), ("spec.leaseTransitions", at_least(0)),
-)  # fmt: skip
-
-
 def _overhead(obj: Obj) -> Iterator[FieldError]:
     """Check the names of amounts; upstream's path of them is not that in the object."""
     for name in (obj.get("overhead") or {}).get("podFixed") or {}:
@@ -230,10 +206,6 @@ def _overhead(obj: Obj) -> Iterator[FieldError]:
             faults = []
         for why in label_key_faults(name) if "/" in name else faults:
             yield invalid(f".overhead.limits[{name}]", name, why)
-
-
-RUNTIME_CLASS: Rows = (("", _overhead), ("", has("handler")), ("handler", dns_label))
-REVISION: Rows = (("revision", at_least(0)),)
 
 
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
@@ -284,15 +256,6 @@ def _finalizers(spec: Obj) -> Iterator[FieldError]:
             yield invalid(".finalizers", finalizer, why)
 
 
-NAMESPACE: Rows = (("spec", _finalizers),)
-ADDRESS: Rows = (
-    ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
-    ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
-    ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
-    ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
-)  # fmt: skip
-
-
 def _usages(spec: Obj) -> Iterator[FieldError]:
     usages = spec.get("usages") or []
     yield from has("usages")(spec)
@@ -305,10 +268,6 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
 
 
 _TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
-SIGNING_REQUEST: Rows = (
-    ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
-    ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
-)  # fmt: skip
 
 
 def _api_service(obj: Obj) -> Iterator[FieldError]:
@@ -344,9 +303,6 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
         yield invalid(skips, insecure, "may not be true if caBundle is present")
 
 
-API_SERVICE: Rows = (("", _api_service),)
-
-
 _SEGMENTS = "should be a domain with at least three segments separated by dots"
 WEBHOOKS: Rows = below("webhooks[]", (
     ("", has("name")), ("name", any_subdomain),
@@ -363,3 +319,39 @@ WEBHOOKS: Rows = below("webhooks[]", (
     ("rules[].operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
     ("rules[].scope", one_of_or_none("*", "Cluster", "Namespaced")),
 ))  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "apiservices.apiregistration.k8s.io": (("", _api_service),),
+    "certificatesigningrequests.certificates.k8s.io": (
+        ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
+        ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
+    ),
+    "clusterrolebindings.rbac.authorization.k8s.io": _role_of("ClusterRole"),
+    "clusterroles.rbac.authorization.k8s.io": (
+        ("rules[]", _rule(namespaced=False)),
+        ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
+        ("aggregationRule.clusterRoleSelectors[]", selector),
+    ),
+    "configmaps": (("", _config_map),),
+    "controllerrevisions.apps": (("revision", at_least(0)),),
+    "ipaddresses.networking.k8s.io": (
+        ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
+        ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
+        ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
+        ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
+    ),
+    "leases.coordination.k8s.io": (
+        ("spec.leaseDurationSeconds", positive("must be greater than 0")),
+        ("spec.leaseTransitions", at_least(0)),
+    ),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
+    "namespaces": (("spec", _finalizers),),
+    "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range)),
+    "priorityclasses.scheduling.k8s.io": (
+        ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
+    ),
+    "rolebindings.rbac.authorization.k8s.io": _role_of("Role", "ClusterRole"),
+    "roles.rbac.authorization.k8s.io": (("rules[]", _rule(namespaced=True)),),
+    "runtimeclasses.node.k8s.io": (("", _overhead), ("", has("handler")), ("handler", dns_label)),
+    "secrets": (("data", _data), ("", _secret)),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
+}  # fmt: skip

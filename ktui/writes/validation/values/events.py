@@ -62,9 +62,6 @@ def _said(event: Obj) -> Iterator[FieldError]:
         yield invalid(".message", "", f"can have at most {_MOST_NOTE} characters")
 
 
-EVENT: Rows = (("", _any_event),)
-
-
 def new_errors(event: Obj) -> Iterator[FieldError]:
     """Yield the further errors of an event that is created through events.k8s.io."""
     name = str((event.get("metadata") or {}).get("name") or "")
@@ -99,3 +96,6 @@ def changed_event(old: Obj, new: Obj) -> list[FieldError]:
         shown = "reportingController" if name == "reportingComponent" else name
         errors += unchanged(was, wanted, shown)
     return errors
+
+
+KINDS: dict[str, Rows] = dict.fromkeys(("events", "events.events.k8s.io"), (("", _any_event),))

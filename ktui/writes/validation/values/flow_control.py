@@ -186,12 +186,15 @@ def _url_fault(url: str) -> str:
 
 
 _SOME_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
-FLOW_SCHEMA: Rows = (
-    ("", _schema),
-    ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
-    ("spec.rules[].subjects[]", _subject),
-    ("spec.rules[]", needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
-    ("spec.rules[].resourceRules[]", _resource_rule),
-    ("spec.rules[].nonResourceRules[]", _url_rule),
-)
-PRIORITY_LEVEL: Rows = (("", _level),)
+KINDS: dict[str, Rows] = {
+    "flowschemas.flowcontrol.apiserver.k8s.io": (
+        ("", _schema),
+        ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
+        ("spec.rules[].subjects[]", _subject),
+        ("spec.rules[]",
+         needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
+        ("spec.rules[].resourceRules[]", _resource_rule),
+        ("spec.rules[].nonResourceRules[]", _url_rule),
+    ),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": (("", _level),),
+}  # fmt: skip

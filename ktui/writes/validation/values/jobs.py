@@ -253,12 +253,14 @@ _JOB: Rows = (
     ("managedBy", domain_path), ("managedBy", at_most_bytes(_LONGEST_MANAGER)),
     *(("", check) for check in (_mode, _failure_policy, _success_policy, _template)),
 )  # fmt: skip
-JOB: Rows = (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name))
 _LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
-CRON_JOB: Rows = (
-    ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", at_least(0)),
-    ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
-    *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),
-    *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
-    ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "cronjobs.batch": (
+        ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", at_least(0)),
+        ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
+        *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),
+        *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
+        ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
+    ),
+    "jobs.batch": (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name)),
+}  # fmt: skip

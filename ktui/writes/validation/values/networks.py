@@ -271,32 +271,34 @@ _ENDPOINT = table_of(
     ("hostname", dns_label), ("", _hints),
 )  # fmt: skip
 _ADDRESS: Rows = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
-ENDPOINTS: Rows = below("subsets[]", (
-    ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
-               "", "must specify `addresses` or `notReadyAddresses`")),
-    *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("ports", _named_ports),
-))  # fmt: skip
-ENDPOINT_SLICE: Rows = (
-    ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
-    ("ports", _slice_ports),
-)  # fmt: skip
-INGRESS: Rows = (
-    ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
-    ("spec.rules[].http", has("paths")), ("spec.rules[].http.paths[]", _path),
-    ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
-    ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
-)  # fmt: skip
 _PEER: Rows = (("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer))
 _POLICY_PORT: Rows = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
-NETWORK_POLICY: Rows = (
-    ("spec.podSelector", selector),
-    *below("spec.ingress[].ports[]", _POLICY_PORT),
-    *below("spec.ingress[].from[]", _PEER),
-    *below("spec.egress[].ports[]", _POLICY_PORT),
-    *below("spec.egress[].to[]", _PEER),
-    ("spec.policyTypes", _policy_types),
-)
-INGRESS_CLASS: Rows = (
-    ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
-    ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "endpoints": below("subsets[]", (
+        ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
+                   "", "must specify `addresses` or `notReadyAddresses`")),
+        *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("ports", _named_ports),
+    )),
+    "endpointslices.discovery.k8s.io": (
+        ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
+        ("ports", _slice_ports),
+    ),
+    "ingressclasses.networking.k8s.io": (
+        ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
+        ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
+    ),
+    "ingresses.networking.k8s.io": (
+        ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
+        ("spec.rules[].http", has("paths")), ("spec.rules[].http.paths[]", _path),
+        ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
+        ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
+    ),
+    "networkpolicies.networking.k8s.io": (
+        ("spec.podSelector", selector),
+        *below("spec.ingress[].ports[]", _POLICY_PORT),
+        *below("spec.ingress[].from[]", _PEER),
+        *below("spec.egress[].ports[]", _POLICY_PORT),
+        *below("spec.egress[].to[]", _PEER),
+        ("spec.policyTypes", _policy_types),
+    ),
+}  # fmt: skip

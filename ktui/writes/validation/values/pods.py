@@ -225,7 +225,10 @@ _NOT_YET = "cannot be set until all schedulingGates have been cleared"
 NEW_POD = (("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),)
 # The image of a template may have spaces around it.
 _image = demand(lambda image: image == image.strip(), "must not have leading or trailing whitespace")
-POD: Rows = (
-    ("", lambda pod: _annotations(pod, ".metadata.annotations")), ("spec", _spec), ("spec", _tokens),
-    *((f"spec.{member}[].image", _image) for member in RUNNING),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "pods": (
+        ("", lambda pod: _annotations(pod, ".metadata.annotations")), ("spec", _spec), ("spec", _tokens),
+        *((f"spec.{member}[].image", _image) for member in RUNNING),
+    ),
+    "podtemplates": (("template", template_errors),),
+}  # fmt: skip

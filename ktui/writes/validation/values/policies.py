@@ -209,10 +209,6 @@ _SCALING: Rows = (
     ("", has("policies", why="must specify at least one Policy")), ("policies[]", _step),
     ("tolerance", not_negative),
 )  # fmt: skip
-AUTOSCALER: Rows = (
-    ("spec", _autoscaler), ("spec.metrics[]", _metric),
-    *below("spec.behavior.scaleUp", _SCALING), *below("spec.behavior.scaleDown", _SCALING),
-)  # fmt: skip
 
 
 def _one_bound(spec: Obj) -> Iterator[FieldError]:
@@ -221,13 +217,6 @@ def _one_bound(spec: Obj) -> Iterator[FieldError]:
         shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
         shown["UnhealthyPodEvictionPolicy"] = spec.get("unhealthyPodEvictionPolicy")
         yield invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
-
-
-BUDGET: Rows = (
-    ("spec", _one_bound), ("spec.minAvailable", count_or_percent), ("spec.maxUnavailable", count_or_percent),
-    ("spec.selector", selector),
-    ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
-)  # fmt: skip
 
 
 def _hard(amounts: Obj) -> Iterator[FieldError]:
@@ -296,9 +285,6 @@ def _requirement(name: str, expression: Obj) -> Iterator[FieldError]:
 
 def _selected(spec: Obj) -> Iterator[FieldError]:
     yield from inside(".scopeSelector.matchExpressions", _scope_selector(spec))
-
-
-QUOTA: Rows = (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected))
 
 
 def _limits(limits: list[Obj]) -> Iterator[FieldError]:
@@ -370,4 +356,16 @@ def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterat
         yield invalid(f".maxLimitRequestRatio[{name}]", ratio, why)
 
 
-LIMIT_RANGE: Rows = (("spec.limits", _limits),)
+KINDS: dict[str, Rows] = {
+    "horizontalpodautoscalers.autoscaling": (
+        ("spec", _autoscaler), ("spec.metrics[]", _metric),
+        *below("spec.behavior.scaleUp", _SCALING), *below("spec.behavior.scaleDown", _SCALING),
+    ),
+    "limitranges": (("spec.limits", _limits),),
+    "poddisruptionbudgets.policy": (
+        ("spec", _one_bound), ("spec.minAvailable", count_or_percent),
+        ("spec.maxUnavailable", count_or_percent), ("spec.selector", selector),
+        ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
+    ),
+    "resourcequotas": (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected)),
+}  # fmt: skip

@@ -204,12 +204,14 @@ def _policies(spec: Obj) -> Iterator[FieldError]:
 
 
 _PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name), ("appProtocol", qualified))
-SERVICE: Rows = (
-    ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
-    ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
-    ("spec.externalIPs[]", ordinary_address),
-    ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
-    ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
-    ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
-    ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "services": (
+        ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
+        ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
+        ("spec.externalIPs[]", ordinary_address),
+        ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
+        ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
+        ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
+        ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
+    ),
+}  # fmt: skip

@@ -18,6 +18,7 @@ from ktui.writes.validation.values.checks import (
     inside,
     label_key,
     more_than_nothing,
+    named,
     one_of,
     one_of_or_none,
     selector,
@@ -116,20 +117,6 @@ def _parameters(parameters: Obj) -> Iterator[FieldError]:
         yield too_long("", _MOST_PARAMETER_BYTES)
 
 
-VOLUME: Rows = below("spec", (
-    ("", has("accessModes")), ("accessModes", _modes), ("", _capacity),
-    ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
-    ("nodeAffinity", has("required", why="must specify required node constraints")),
-    *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
-    ("volumeMode", one_of(*_MODES)), ("", _attributes),
-))  # fmt: skip
-CLAIM: Rows = below("spec", (
-    ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
-    ("accessModes", _modes), ("", _storage), ("storageClassName", subdomain), ("volumeMode", one_of(*_MODES)),
-    ("dataSource", _data_source), ("dataSourceRef", _data_source), ("volumeAttributesClassName", subdomain),
-))  # fmt: skip
-
-
 def _lifecycle(modes: list[str]) -> Iterator[FieldError]:
     """Check each mode; upstream's path of it is that of the list."""
     known = ("Persistent", "Ephemeral")
@@ -158,13 +145,28 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
         seen.append(keys)
 
 
-STORAGE_CLASS: Rows = (
-    ("", has("provisioner")),
-    ("provisioner", lambda name: [invalid("", name, why) for why in label_key_faults(name.lower()) if name]),
-    ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
-    ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")), ("allowedTopologies", _topologies),
-)  # fmt: skip
-CSI_DRIVER: Rows = (
-    ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
-    ("spec.volumeLifecycleModes", _lifecycle),
-)
+KINDS: dict[str, Rows] = {
+    "csidrivers.storage.k8s.io": (
+        ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
+        ("spec.volumeLifecycleModes", _lifecycle),
+    ),
+    "persistentvolumeclaims": below("spec", (
+        ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
+        ("accessModes", _modes), ("", _storage), ("storageClassName", subdomain),
+        ("volumeMode", one_of(*_MODES)), ("dataSource", _data_source), ("dataSourceRef", _data_source),
+        ("volumeAttributesClassName", subdomain),
+    )),
+    "persistentvolumes": below("spec", (
+        ("", has("accessModes")), ("accessModes", _modes), ("", _capacity),
+        ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
+        ("nodeAffinity", has("required", why="must specify required node constraints")),
+        *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
+        ("volumeMode", one_of(*_MODES)), ("", _attributes),
+    )),
+    "storageclasses.storage.k8s.io": (
+        ("", has("provisioner")), ("provisioner", named(lambda name: label_key_faults(name.lower()))),
+        ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
+        ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
+        ("allowedTopologies", _topologies),
+    ),
+}  # fmt: skip

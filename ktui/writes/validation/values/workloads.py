@@ -167,29 +167,32 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     yield from _template(spec)
 
 
-DEPLOYMENT: Rows = (
-    ("spec.replicas", at_least(0)), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
-    ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
-    ("spec", _progress),
-)  # fmt: skip
-REPLICA_SET: Rows = (
-    *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
-    ("spec", _endless("ReplicaSet")),
-)  # fmt: skip
-CONTROLLER: Rows = (
-    ("spec.minReadySeconds", at_least(0)), ("spec", _controls), ("spec", _endless("ReplicationController")),
-)  # fmt: skip
-DAEMON_SET: Rows = (
-    ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", at_least(0)),
-    ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", at_least(0)),
-)  # fmt: skip
 _ORDER = "must be 'OrderedReady' or 'Parallel'"
-STATEFUL_SET: Rows = (
-    ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
-    ("spec.updateStrategy", _stateful_update),
-    ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
-    ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
-    *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
-    ("spec", _selects("statefulset")),
-    ("spec", _endless("StatefulSet")),
-)
+KINDS: dict[str, Rows] = {
+    "daemonsets.apps": (
+        ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", at_least(0)),
+        ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", at_least(0)),
+    ),
+    "deployments.apps": (
+        ("spec.replicas", at_least(0)), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
+        ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
+        ("spec", _progress),
+    ),
+    "replicasets.apps": (
+        *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
+        ("spec", _endless("ReplicaSet")),
+    ),
+    "replicationcontrollers": (
+        ("spec.minReadySeconds", at_least(0)), ("spec", _controls),
+        ("spec", _endless("ReplicationController")),
+    ),
+    "statefulsets.apps": (
+        ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
+        ("spec.updateStrategy", _stateful_update),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
+        *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
+        ("spec", _selects("statefulset")),
+        ("spec", _endless("StatefulSet")),
+    ),
+}  # fmt: skip
