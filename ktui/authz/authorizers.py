@@ -21,6 +21,8 @@ RESOURCE_OF_KIND = {"Role": "roles", "ClusterRole": "clusterroles"}
 FULL_AUTHORITY = (PolicyRule((ALL,), (ALL,), (ALL,)), PolicyRule((ALL,), non_resource_urls=(ALL,)))
 # The garbage collector writes these, and the server itself writes the last.
 COLLECTORS_OWN = ("ownerReferences", "finalizers", "selfLink", "managedFields")
+# Paths that the ClusterRole system:public-info-viewer allows.
+PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 
 class EscalationCheck:
@@ -114,10 +116,6 @@ def _without_collectors(obj: Obj) -> Obj:
 def _forbidden(info: RequestInfo, new: Obj, why: str) -> StatusError:
     name = str((new.get("metadata") or {}).get("name") or "")
     return forbidden(builtin(GROUP, info.resource), name, why)
-
-
-# Paths that the ClusterRole system:public-info-viewer allows.
-PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 
 class AlwaysAllow:

@@ -6,6 +6,7 @@ from ktui.kube.json_trees import Obj
 from ktui.writes.objectmeta import set_condition
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+ID = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
@@ -40,9 +41,6 @@ def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
     set_condition(definition, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
     why = "the initial names have been accepted"
     set_condition(definition, "Established", "True", "InitialNamesAccepted", why)
-
-
-ID = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 def set_definition_defaults(obj: Obj) -> None:

@@ -37,6 +37,7 @@ VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 STILL_PROCESSED_SECONDS = 10
 # kube-apiserver updates a budget as a client of itself.
 MANAGER = "kube-apiserver"
+MAX_CONFLICTS = 20
 
 
 async def find_budget(server: Server, pod: Obj) -> Budget | None:
@@ -117,9 +118,6 @@ def _refused(cause: str, retry_after: int = 0) -> StatusError:
 def _forbidden(name: str, why: str) -> StatusError:
     budgets = builtin("policy", "poddisruptionbudgets")
     return forbidden(replace(budgets, resource="poddisruptionbudget"), name, why)
-
-
-MAX_CONFLICTS = 20
 
 
 async def evict(server: Server, call: Call, resource: Resource) -> None:

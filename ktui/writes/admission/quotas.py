@@ -29,6 +29,7 @@ _EVERY_CONTAINER = ("cpu", "memory")
 _STORAGE = "requests.storage"
 _CLASS = ".storageclass.storage.k8s.io/"
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+QUOTAS = "ResourceQuota"
 
 
 def usage_of(resource: Resource, obj: Obj) -> Quantities:
@@ -156,9 +157,6 @@ def _crosses_namespaces(affinity: Obj) -> bool:
         if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
             return True
     return False
-
-
-QUOTAS = "ResourceQuota"
 
 
 async def charge_quotas(

@@ -16,6 +16,8 @@ from ktui.kube.json_trees import Obj, hashed
 from ktui.kube.resources import Resource
 from ktui.wire.schema import NO_RULE, MergeRule, SchemaField, fields_by_name, message_of, rule_of
 
+_BAD_RETAIN = "invalid patch format of retainKeys"
+
 
 def in_order_of(
     merged: list[Any], patch: list[Any], live: list[Any], identity: Callable[[Any], Hashable]
@@ -141,9 +143,6 @@ def _named(directive: str, prefix: str, what: str) -> str:
     if first != prefix or not slash:
         raise BadDirective(f"invalid patch format of {what}")
     return name
-
-
-_BAD_RETAIN = "invalid patch format of retainKeys"
 
 
 def _retained(target: Obj, patch: Obj) -> Obj:

@@ -40,6 +40,8 @@ _ROWS: dict[str, Rows] = {
     **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
     **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
 }  # fmt: skip
+# Fields with whose errors an object may stay that has them already.
+_TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
 
 
 def value_errors(resource: str, obj: Obj) -> list[FieldError]:
@@ -69,10 +71,6 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
     only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
     return [*generated, *value_errors(resource.id, obj), *only_new]
-
-
-# Fields with whose errors an object may stay that has them already.
-_TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
 
 
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:

@@ -44,6 +44,7 @@ Rows = tuple[Row, ...]
 """The rules of a part. KINDS of each module here has those of whole objects, by the resource's id."""
 
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 @dataclass(slots=True)
@@ -351,9 +352,6 @@ def count_or_percent(value: Any) -> Iterator[FieldError]:
     """A number from 0 on, or a percentage up to 100%."""
     yield from whole_or_percent(value)
     yield from not_above_all(value)
-
-
-_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 def domain_path(value: str) -> Iterator[FieldError]:

@@ -50,6 +50,9 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", 
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
+_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+_ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+_TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
 
 
 def _subject(namespaced: bool) -> Check:
@@ -106,9 +109,6 @@ def _rule(namespaced: bool) -> Check:
                 yield from has(name, why=f"resource rules must supply at least one {what}")(rule)
 
     return check
-
-
-_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 
 
 def _bytes_of(data: Obj) -> int:
@@ -244,9 +244,6 @@ def cidr_errors(obj: Obj) -> Iterator[FieldError]:
             yield invalid(field, ranges, _ONE_OF_EACH)
 
 
-_ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
-
-
 def _finalizers(spec: Obj) -> Iterator[FieldError]:
     for finalizer in map(str, spec.get("finalizers") or []):
         faults = label_key_faults(finalizer)
@@ -265,9 +262,6 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
     for index, usage in enumerate(usages):
         if usage in usages[:index]:
             yield duplicate(f".usages[{index}]", usage)
-
-
-_TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
 
 
 def _api_service(obj: Obj) -> Iterator[FieldError]:
