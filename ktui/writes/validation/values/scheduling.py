@@ -145,17 +145,16 @@ NODE_SELECTOR: Rows = (
     *below("nodeSelectorTerms[]", _FIELDS),
 )
 _POD_TERM: Rows = (("labelSelector", selector), ("namespaceSelector", selector), ("", _topology))
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
 _POD_AFFINITY: Rows = (
-    *below(f"{_REQUIRED}[]", _POD_TERM),
-    (f"{_PREFERRED}[]", _preferred),
-    *below(f"{_PREFERRED}[].podAffinityTerm", _POD_TERM),
+    *below(f"{REQUIRED}[]", _POD_TERM),
+    (f"{PREFERRED}[]", _preferred),
+    *below(f"{PREFERRED}[].podAffinityTerm", _POD_TERM),
 )
 AFFINITY: Rows = (
-    *below(f"nodeAffinity.{_REQUIRED}", NODE_SELECTOR),
-    (f"nodeAffinity.{_PREFERRED}[].weight", _weight),
-    *below(f"nodeAffinity.{_PREFERRED}[].preference", _PREFERENCE),
+    *below(f"nodeAffinity.{REQUIRED}", NODE_SELECTOR),
+    (f"nodeAffinity.{PREFERRED}[].weight", _weight),
+    *below(f"nodeAffinity.{PREFERRED}[].preference", _PREFERENCE),
     *below("podAffinity", _POD_AFFINITY),
     *below("podAntiAffinity", _POD_AFFINITY),
 )
