@@ -21,6 +21,7 @@ from ktui.writes.own_objects import create_own
 from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 
 MANAGER = "kube-controller-manager"
+NAMES = {"serviceaccounts": DEFAULT, "configmaps": ROOT_CA}
 DESCRIPTION = {
     "kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver when "
     "using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
@@ -59,11 +60,8 @@ class AccountsController(ServerController):
                 if type_ == LISTED:
                     self._starting.add((wanted, obj.name))
                 self.add((wanted, obj.name))
-        elif type_ in ("MODIFIED", DELETED) and plural != "namespaces" and obj.name == self._name(plural):
+        elif type_ in ("MODIFIED", DELETED) and obj.name == NAMES.get(plural):
             self.add((plural, obj.namespace))
-
-    def _name(self, plural: str) -> str:
-        return str(metadata_of(self._wanted[plural])["name"])
 
     async def reconcile(self, key: Key) -> float:
         """Create the object, or restore the CA, unless the namespace is being deleted.
@@ -72,7 +70,7 @@ class AccountsController(ServerController):
         two controllers that restore different CAs would never end.
         """
         plural, namespace = key
-        store, name = self.store(self.resources[plural]), self._name(plural)
+        store, name = self.store(self.resources[plural]), NAMES[plural]
         found, _ = await store.get(namespace, name)
         if found is not None:
             if plural == "configmaps":

@@ -43,10 +43,10 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
             continue
         found = {name: str(owner.get(name) or "") for name in ("apiVersion", "kind", "name", "uid")}
         if not found["apiVersion"].rpartition("/")[2]:
-            yield _empty("apiVersion", found["apiVersion"], "version must not be empty")
+            yield invalid(f"{_OWNERS}.apiVersion", found["apiVersion"], "version must not be empty")
         for name in ("kind", "name", "uid"):
             if not found[name]:
-                yield _empty(name, "", "must not be empty")
+                yield invalid(f"{_OWNERS}.{name}", "", "must not be empty")
         if (found["apiVersion"], found["kind"]) == ("v1", "Event"):
             why = "/v1, Kind=Event is disallowed from being an owner"
             yield invalid(_OWNERS, _in_order(owner), why)
@@ -67,8 +67,7 @@ def _in_order(owner: Any) -> Any:
 def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
     """Finalizers are named like labels; in built-in kinds qualified, except for the standard ones."""
     for finalizer in finalizers:
-        for fault in label_key_faults(finalizer):
-            yield invalid("metadata.finalizers", finalizer, fault)
+        yield from (invalid("metadata.finalizers", finalizer, why) for why in label_key_faults(finalizer))
     if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
         yield invalid("metadata.finalizers", finalizers, why)
@@ -100,10 +99,6 @@ def finalizer_change_errors(old: Obj, new: Obj) -> Iterator[FieldError]:
     if extra and old.get("deletionTimestamp"):
         why = "no new finalizers can be added if the object is being deleted, found new finalizers"
         yield forbidden("metadata.finalizers", f"{why} []string{{{', '.join(map(quote, extra))}}}")
-
-
-def _empty(name: str, value: str, why: str) -> FieldError:
-    return invalid(f"metadata.ownerReferences.{name}", value, why)
 
 
 # apimachinery's rand.String uses no vowels and look-alikes.

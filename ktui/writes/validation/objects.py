@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid, limited, required
+from ktui.kube.fielderrors import FieldError, invalid, limited, required, unfit
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
@@ -124,6 +124,7 @@ DAEMONS = (
     "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
     "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
 )  # fmt: skip
+_CONDITIONS = "status.conditions"
 PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
 
 
@@ -149,12 +150,12 @@ def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
     if _end(status) == _end(_status(old)):
         return
     if "Complete" in true and "Failed" in true:
-        yield _conditions("cannot set both Complete=True and Failed=True conditions")
+        yield unfit(_CONDITIONS, "cannot set both Complete=True and Failed=True conditions")
     if "Complete" in true and not status.get("completionTime"):
         yield required("status.completionTime", "completionTime is required for Complete jobs")
     for ends, first in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
         if ends in true and first not in true:
-            yield _conditions(f"cannot set {ends}=True condition without the {first}=true condition")
+            yield unfit(_CONDITIONS, f"cannot set {ends}=True condition without the {first}=true condition")
     if true & {"Complete", "Failed"} and not status.get("startTime"):
         yield required("status.startTime", "startTime is required for finished job")
 
@@ -166,11 +167,6 @@ def _true(status: Obj) -> set[Any]:
 def _end(status: Obj) -> tuple[Any, ...]:
     met = _true(status) & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
     return met, status.get("startTime"), status.get("completionTime")
-
-
-def _conditions(why: str) -> FieldError:
-    """Return the error of a Job's conditions, which upstream does not show."""
-    return FieldError("status.conditions", "FieldValueInvalid", f"Invalid value: {why}")
 
 
 def _namespace(obj: Obj) -> Iterator[FieldError]:

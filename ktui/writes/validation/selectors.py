@@ -27,8 +27,7 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
         yield from operator_errors(expression, place)
         yield from (invalid(f"{place}.key", key, fault) for fault in label_key_faults(key))
         for at, value in enumerate(expression.get("values") or []):
-            for fault in label_value_faults(value):
-                yield invalid(f"{place}.values[{at}]", value, fault)
+            yield from (invalid(f"{place}.values[{at}]", value, fault) for fault in label_value_faults(value))
 
 
 def label_errors(labels: Obj, field: str) -> Iterator[FieldError]:

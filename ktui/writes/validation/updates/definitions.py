@@ -12,12 +12,12 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, Path, forbidden, invalid, joined, limited, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT, subdomain_faults
+from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT
 from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.updates.field_rules import at, fixed, spec_of
-from ktui.writes.validation.values.checks import inside, one_of
+from ktui.writes.validation.values.checks import inside, one_of, subdomain
 
 Schema = Mapping[str, Any]
 
@@ -35,20 +35,16 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     if not group:
         yield required("spec.group")
-    else:
-        for fault in subdomain_faults(group):
-            yield invalid("spec.group", group, fault)
-        if "." not in group:
-            yield invalid("spec.group", group, "should be a domain with at least one dot")
+    yield from inside("spec.group", subdomain(group))
+    if group and "." not in group:
+        yield invalid("spec.group", group, "should be a domain with at least one dot")
     yield from inside("spec.scope", one_of("Cluster", "Namespaced")(str(spec.get("scope") or "")))
     yield from _version_errors(obj)
     yield from _column_errors(versions_of(obj))
     yield from _name_errors(names)
     if spec.get("preserveUnknownFields"):
-        why = (
-            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
-        )
-        yield invalid("spec.preserveUnknownFields", True, f"{why} instead")
+        instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        yield invalid("spec.preserveUnknownFields", True, f"cannot set to true, {instead}")
     yield from _conversion_errors(spec.get("conversion"))
     yield from _stored_errors(obj)
 
@@ -113,10 +109,10 @@ def definition_change_errors(old: Obj, new: Obj) -> Iterator[FieldError]:
     present = {v.get("name") for v in versions_of(new)}
     for index, stored in enumerate((old.get("status") or {}).get("storedVersions") or []):
         if stored not in present:
+            until = f"no data remains persisted in {stored} and removes {stored} from status.storedVersions"
             why = (
                 f"missing from spec.versions; {stored} was previously a storage version, and must remain in "
-                "spec.versions until a storage migration ensures no data remains persisted in "
-                f"{stored} and removes {stored} from status.storedVersions"
+                f"spec.versions until a storage migration ensures {until}"
             )
             yield invalid(f"status.storedVersions[{index}]", stored, why)
 
@@ -181,11 +177,8 @@ def _schemas(versions: list[Obj]) -> list[tuple[Obj, str]]:
 
     Upstream moves a schema that is equal in all versions to `spec.validation`, and checks it there once.
     """
-    if (
-        versions
-        and versions[0].get("schema")
-        and all(v.get("schema") == versions[0]["schema"] for v in versions)
-    ):
+    first = versions[0].get("schema") if versions else None
+    if first and all(version.get("schema") == first for version in versions):
         return [(versions[0], "spec.validation.openAPIV3Schema")]
     return [(v, f"spec.versions[{index}].schema.openAPIV3Schema") for index, v in enumerate(versions)]
 

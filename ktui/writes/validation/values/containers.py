@@ -54,6 +54,7 @@ VOLUME_FIELDS = (
 )  # fmt: skip
 _KEYED_FIELD = re.compile(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
 _RESOURCE_FIELDS = tuple(f"{kind}.{name}" for kind in ("limits", "requests") for name in sorted(_OWN))
+_HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 _MANY = "may not have more than one field specified at a time"
 _DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _DIVIDED = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
@@ -117,9 +118,7 @@ def resource_ref(*, of_volume: bool) -> Check:
             yield required(".containerName")
         elif not name:
             yield required(".resource")
-        elif name not in _RESOURCE_FIELDS and not name.startswith(
-            ("limits.hugepages-", "requests.hugepages-")
-        ):
+        elif name not in _RESOURCE_FIELDS and not name.startswith(_HUGE_PAGES):
             yield not_supported(".resource", name, _RESOURCE_FIELDS)
         yield from _divisor(name, str(reference.get("divisor") or "0"))
 

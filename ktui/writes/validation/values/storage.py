@@ -73,9 +73,8 @@ def _volume_source(spec: Obj) -> Iterator[FieldError]:
     yield from _source(spec)
     if there == "local" and spec.get("nodeAffinity") is None:
         yield required(".nodeAffinity", "Local volume requires node affinity")
-    if (spec.get("hostPath") or {}).get("path") == "/" and spec.get(
-        "persistentVolumeReclaimPolicy"
-    ) == "Recycle":
+    path, policy = (spec.get("hostPath") or {}).get("path"), spec.get("persistentVolumeReclaimPolicy")
+    if (path, policy) == ("/", "Recycle"):
         yield forbidden(".persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")
 
 
