@@ -136,13 +136,12 @@ def demand(good: Callable[[Any], object], why: str) -> Check:
     return lambda value: () if good(value) else [invalid("", value, why)]
 
 
-def at_least(least: int) -> Check:
-    return demand(lambda value: value >= least, f"must be greater than or equal to {least}")
+natural = demand(lambda value: value >= 0, "must be greater than or equal to 0")
 
 
 def counts(*paths: str) -> Rows:
     """Return the rows of numbers from 0 on."""
-    return tuple((path, at_least(0)) for path in paths)
+    return tuple((path, natural) for path in paths)
 
 
 def between(least: int, most: int) -> Check:
@@ -336,7 +335,7 @@ def port_or_name(value: Any) -> Iterable[FieldError]:
 def whole_or_percent(value: Any) -> Iterable[FieldError]:
     """A number from 0 on, or a percentage."""
     if not isinstance(value, str):
-        return at_least(0)(value)
+        return natural(value)
     return () if re.fullmatch("[0-9]+%", value) else [invalid("", value, _PERCENT)]
 
 

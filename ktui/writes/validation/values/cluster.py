@@ -24,7 +24,6 @@ from ktui.writes.validation.values.checks import (
     Rows,
     address_range,
     any_subdomain,
-    at_least,
     below,
     between,
     config_key,
@@ -35,6 +34,7 @@ from ktui.writes.validation.values.checks import (
     inside,
     is_range,
     label_key,
+    natural,
     needs,
     one_of,
     one_of_or_none,
@@ -326,7 +326,7 @@ KINDS: dict[str, Rows] = {
         ("aggregationRule.clusterRoleSelectors[]", selector),
     ),
     "configmaps": (("", _config_map),),
-    "controllerrevisions.apps": (("revision", at_least(0)),),
+    "controllerrevisions.apps": (("revision", natural),),
     "ipaddresses.networking.k8s.io": (
         ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
         ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
@@ -335,7 +335,7 @@ KINDS: dict[str, Rows] = {
     ),
     "leases.coordination.k8s.io": (
         ("spec.leaseDurationSeconds", positive("must be greater than 0")),
-        ("spec.leaseTransitions", at_least(0)),
+        ("spec.leaseTransitions", natural),
     ),
     "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
     "namespaces": (("spec", _finalizers),),

@@ -11,7 +11,6 @@ from ktui.kube.names import dns_label_faults
 from ktui.writes.validation.selectors import label_selector_errors, template_mismatch
 from ktui.writes.validation.values.checks import (
     Rows,
-    at_least,
     at_most_bytes,
     below,
     counts,
@@ -21,6 +20,7 @@ from ktui.writes.validation.values.checks import (
     has,
     inside,
     label_key,
+    natural,
     needs,
     one_of,
     text_of,
@@ -164,7 +164,7 @@ def _success(rule: Obj, completions: int) -> Iterator[FieldError]:
             yield invalid(".succeededIndexes", indexes, f"error parsing succeededIndexes: {fault}")
     if count is None:
         return
-    yield from inside(".succeededCount", at_least(0)(count))
+    yield from inside(".succeededCount", natural(count))
     most = "must be less than or equal to"
     if count > completions:
         why = f"{most} {completions} (the number of specified completions)"
@@ -256,7 +256,7 @@ _JOB: Rows = (
 _LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
 KINDS: dict[str, Rows] = {
     "cronjobs.batch": (
-        ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", at_least(0)),
+        ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", natural),
         ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
         *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),
         *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),

@@ -11,10 +11,10 @@ from ktui.writes.validation.selectors import label_selector_errors, selector_sho
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
-    at_least,
     counts,
     demand,
     inside,
+    natural,
     not_above_all,
     one_of,
     whole_or_percent,
@@ -60,7 +60,7 @@ def _progress(spec: Obj) -> Iterator[FieldError]:
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is None:
         return
-    yield from inside(".progressDeadlineSeconds", at_least(0)(deadline))
+    yield from inside(".progressDeadlineSeconds", natural(deadline))
     if deadline <= (spec.get("minReadySeconds") or 0):
         yield invalid(".progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
 
@@ -95,7 +95,7 @@ def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
     elif kind != "RollingUpdate":
         yield invalid("", _shown_type(strategy), "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
-        yield from inside(".rollingUpdate.partition", at_least(0)(rolling.get("partition") or 0))
+        yield from inside(".rollingUpdate.partition", natural(rolling.get("partition") or 0))
         if (missing := rolling.get("maxUnavailable")) is not None:
             field = ".rollingUpdate.maxUnavailable"
             yield from inside(field, whole_or_percent(missing))
@@ -158,7 +158,7 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     """Check a ReplicationController's selector, which is a map of labels, and its template."""
     if not spec.get("selector"):
         yield required(".selector")
-    yield from inside(".replicas", at_least(0)(spec.get("replicas") or 0))
+    yield from inside(".replicas", natural(spec.get("replicas") or 0))
     if spec.get("template") is None:
         yield required(".template")
         return
@@ -170,11 +170,11 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
 _ORDER = "must be 'OrderedReady' or 'Parallel'"
 KINDS: dict[str, Rows] = {
     "daemonsets.apps": (
-        ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", at_least(0)),
-        ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", at_least(0)),
+        ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", natural),
+        ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", natural),
     ),
     "deployments.apps": (
-        ("spec.replicas", at_least(0)), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
+        ("spec.replicas", natural), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
         ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
         ("spec", _progress),
     ),
@@ -183,7 +183,7 @@ KINDS: dict[str, Rows] = {
         ("spec", _endless("ReplicaSet")),
     ),
     "replicationcontrollers": (
-        ("spec.minReadySeconds", at_least(0)), ("spec", _controls),
+        ("spec.minReadySeconds", natural), ("spec", _controls),
         ("spec", _endless("ReplicationController")),
     ),
     "statefulsets.apps": (
