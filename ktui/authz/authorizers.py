@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from ktui.apiserver.chain import Authorizer, Decision
+from ktui.apiserver.chain import Decision
 from ktui.authz.roles import GROUP, Roles
 from ktui.kube.json_trees import Obj
 from ktui.kube.rbac import ALL, PolicyRule, RuleIndex, rules_of
@@ -23,83 +23,6 @@ FULL_AUTHORITY = (PolicyRule((ALL,), (ALL,), (ALL,)), PolicyRule((ALL,), non_res
 COLLECTORS_OWN = ("ownerReferences", "finalizers", "selfLink", "managedFields")
 # Paths that the ClusterRole system:public-info-viewer allows.
 PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
-
-
-class EscalationCheck:
-    """Refuses roles and bindings that grant more than their author may do.
-
-    Upstream: registry/rbac, policybased. These four resources are the only ones through which RBAC could give
-    a user rights that she does not have.
-    """
-
-    def __init__(self, authorizer: Authorizer, roles: Roles) -> None:
-        self._authorizer = authorizer
-        self._roles = roles
-
-    def confirm(
-        self, who: Requester, info: RequestInfo, new: Obj, old: Obj | None, granted: Rules | None = None
-    ) -> None:
-        """Raise StatusError 403 if `who` may not store `new`, 404 if a binding's role does not exist.
-
-        `old` is None for a create. `granted` are the rules of the role that a binding refers to; None: as the
-        server knows them.
-        """
-        if MASTERS in who.groups:
-            return
-        of_role = info.resource in ROLES
-        if of_role and self._may(who, "escalate", info.resource, info.namespace, info.name):
-            return
-        if old is not None and _without_collectors(new) == _without_collectors(old):
-            return  # an update of fields that the garbage collector writes
-        if of_role:
-            self._confirm_rules(who, info, new, rules_of(new))
-            if aggregates(new) or (old is not None and aggregates(old)):
-                try:  # an aggregationRule can collect any rule, so it needs all rights
-                    self._confirm_rules(who, info, new, FULL_AUTHORITY)
-                except StatusError:
-                    why = "must have cluster-admin privileges to use the aggregationRule"
-                    raise _forbidden(info, new, why) from None
-            return
-        ref = new.get("roleRef") or {}
-        kind, name = str(ref.get("kind") or ""), str(ref.get("name") or "")
-        resource = RESOURCE_OF_KIND.get(kind)
-        if resource is None:
-            raise bare_error(f'unsupported role reference kind: "{kind}"')
-        if self._may(who, "bind", resource, info.namespace, name, str(ref.get("apiGroup") or "")):
-            return
-        if granted is None:
-            granted = self._rules_of_role(resource, info.namespace, name)
-        self._confirm_rules(who, info, new, granted)
-
-    def _may(
-        self, who: Requester, verb: str, resource: str, namespace: str, name: str, group: str = GROUP
-    ) -> bool:
-        asked = RequestAttributes(verb, group, resource, namespace=namespace, name=name, version=ALL)
-        return self._authorizer.decide(who, asked).allowed
-
-    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Rules:
-        if resource == "roles" and not namespace:
-            raise bad_request("Namespace parameter required.")
-        found = self._roles.role(resource, namespace if resource == "roles" else "", name)
-        if found is None:
-            raise not_found(builtin(GROUP, resource), name)
-        return found.rules
-
-    def _confirm_rules(self, who: Requester, info: RequestInfo, new: Obj, granted: Rules) -> None:
-        """Raise StatusError 403 unless the rules that `who` has in the namespace include all of `granted`."""
-        owned: dict[RuleIndex, None] = {}
-        problems: dict[str, None] = {}
-        for grant in self._roles.grants(who, info.namespace):
-            if grant.role is None:
-                problems[grant.problem] = None
-            else:
-                owned[grant.role] = None
-        try:
-            missing = uncovered([*owned], list(granted))
-        except TooManyCombinations as error:
-            raise _forbidden(info, new, str(error)) from None
-        if missing:
-            raise _forbidden(info, new, refusal(who, missing, _all_of(problems)))
 
 
 def aggregates(role: Obj) -> bool:
@@ -140,7 +63,6 @@ class RbacAuthorizer:
 
     def __init__(self, roles: Roles) -> None:
         self._roles = roles
-        self.confirm_grant = EscalationCheck(self, roles).confirm
 
     def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
         if MASTERS in who.groups:
@@ -174,6 +96,73 @@ class RbacAuthorizer:
             "incomplete": bool(problems),
         }
         return status | ({"evaluationError": _all_of(problems)} if problems else {})
+
+    def confirm_grant(
+        self, who: Requester, info: RequestInfo, new: Obj, old: Obj | None, granted: Rules | None = None
+    ) -> None:
+        """Raise StatusError 403 if `who` may not store `new`, 404 if a binding's role does not exist.
+
+        Roles and bindings may not grant more than their author may do (upstream: registry/rbac, policybased):
+        these four resources are the only ones through which RBAC could give a user rights that she does not
+        have. `old` is None for a create. `granted` are the rules of the role that a binding refers to; None:
+        as the server knows them.
+        """
+        if MASTERS in who.groups:
+            return
+        of_role = info.resource in ROLES
+        if of_role and self._may(who, "escalate", info.resource, info.namespace, info.name):
+            return
+        if old is not None and _without_collectors(new) == _without_collectors(old):
+            return  # an update of fields that the garbage collector writes
+        if of_role:
+            self._confirm_rules(who, info, new, rules_of(new))
+            if aggregates(new) or (old is not None and aggregates(old)):
+                try:  # an aggregationRule can collect any rule, so it needs all rights
+                    self._confirm_rules(who, info, new, FULL_AUTHORITY)
+                except StatusError:
+                    why = "must have cluster-admin privileges to use the aggregationRule"
+                    raise _forbidden(info, new, why) from None
+            return
+        ref = new.get("roleRef") or {}
+        kind, name = str(ref.get("kind") or ""), str(ref.get("name") or "")
+        resource = RESOURCE_OF_KIND.get(kind)
+        if resource is None:
+            raise bare_error(f'unsupported role reference kind: "{kind}"')
+        if self._may(who, "bind", resource, info.namespace, name, str(ref.get("apiGroup") or "")):
+            return
+        if granted is None:
+            granted = self._rules_of_role(resource, info.namespace, name)
+        self._confirm_rules(who, info, new, granted)
+
+    def _may(
+        self, who: Requester, verb: str, resource: str, namespace: str, name: str, group: str = GROUP
+    ) -> bool:
+        asked = RequestAttributes(verb, group, resource, namespace=namespace, name=name, version=ALL)
+        return self.decide(who, asked).allowed
+
+    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Rules:
+        if resource == "roles" and not namespace:
+            raise bad_request("Namespace parameter required.")
+        found = self._roles.role(resource, namespace if resource == "roles" else "", name)
+        if found is None:
+            raise not_found(builtin(GROUP, resource), name)
+        return found.rules
+
+    def _confirm_rules(self, who: Requester, info: RequestInfo, new: Obj, granted: Rules) -> None:
+        """Raise StatusError 403 unless the rules that `who` has in the namespace include all of `granted`."""
+        owned: dict[RuleIndex, None] = {}
+        problems: dict[str, None] = {}
+        for grant in self._roles.grants(who, info.namespace):
+            if grant.role is None:
+                problems[grant.problem] = None
+            else:
+                owned[grant.role] = None
+        try:
+            missing = uncovered([*owned], list(granted))
+        except TooManyCombinations as error:
+            raise _forbidden(info, new, str(error)) from None
+        if missing:
+            raise _forbidden(info, new, refusal(who, missing, _all_of(problems)))
 
 
 def _all_of(problems: Collection[str]) -> str:
