@@ -6,7 +6,6 @@ Not all of upstream's rules are here.
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -33,25 +32,21 @@ from ktui.writes.validation.values import (
     storage,
     workloads,
 )
-from ktui.writes.validation.values.checks import Rows, RuleTree, below, counts, table_of
+from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 
 _ROWS: dict[str, Rows] = {
     "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
     **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
     **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
 }  # fmt: skip
+_KINDS = {kind: table_of(*rows) for kind, rows in _ROWS.items()}
 # Fields with whose errors an object may stay that has them already.
 _TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
 
 
 def value_errors(resource: str, obj: Obj) -> list[FieldError]:
     """Return the errors in the values of an object; `resource` is the resource's id."""
-    return _table(resource).errors(obj)
-
-
-@functools.cache
-def _table(resource: str) -> RuleTree:
-    return table_of(*_ROWS.get(resource, ()))
+    return _KINDS[resource].errors(obj) if resource in _KINDS else []
 
 
 # Rules for new objects only.
