@@ -9,8 +9,6 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.selectors import LabelSelector
-from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import (
     StatusCause,
     StatusError,
@@ -29,6 +27,7 @@ from ktui.writes.delete import check_preconditions, delete, rv_in_success
 from ktui.writes.managedfields.entries import tracked
 from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
 from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
+from ktui.writes.validation.selectors import matches
 
 Budget = Obj
 
@@ -101,12 +100,7 @@ def _charged(budget: Budget, pod: str) -> Budget:
 def _selects(budget: Budget, labels: dict[str, str]) -> bool:
     """Return whether a budget selects the labels: without a selector none, with an empty one all."""
     selector = (budget.get("spec") or {}).get("selector")
-    if selector is None:
-        return False
-    try:
-        return LabelSelector(requirements_of(selector)).matches(labels)
-    except ValueError:
-        return False
+    return selector is not None and matches(selector, labels, unknown=False)
 
 
 def _refused(cause: str, retry_after: int = 0) -> StatusError:

@@ -65,7 +65,7 @@ def template_mismatch(spec: Obj) -> Iterator[FieldError]:
     selector, labels = spec.get("selector"), _template_labels(spec)
     if isinstance(selector, dict) and not selector.keys() & {"matchLabels", "matchExpressions"}:
         selector = {"matchLabels": selector}
-    if selector is None or not _matches(selector, labels):
+    if selector is None or not matches(selector, labels):
         given = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
         shown = None if given is None else dict(sorted(given.items()))
         yield invalid(".template.metadata.labels", shown, MISMATCH)
@@ -89,7 +89,7 @@ def generated_selector_errors(job: Obj, minor: int) -> Iterator[FieldError]:
             yield required(field, f"must be '{value}'")
         elif labels[label] != value:
             yield invalid(field, dict(sorted(labels.items())), f"must be '{value}'")
-    if not _matches(spec["selector"], expected):
+    if not matches(spec["selector"], expected):
         yield invalid("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
 
 
@@ -111,8 +111,9 @@ def _template_labels(spec: Obj) -> Obj:
     return labels
 
 
-def _matches(selector: Obj, labels: Obj) -> bool:
+def matches(selector: Obj, labels: Obj, *, unknown: bool = True) -> bool:
+    """Return whether a LabelSelector selects the labels; `unknown`: the result for an unknown operator."""
     try:
         return LabelSelector(requirements_of(selector)).matches(labels)
     except ValueError:
-        return True  # an operator that is reported elsewhere
+        return unknown
