@@ -37,6 +37,8 @@ SERVERS_OWN = (
     "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
 )  # fmt: skip
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
+DECISIONS = ("Approved", "Denied", "Failed")
+RESIZABLE = frozenset({"cpu", "memory"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +250,6 @@ def finished_deleting(obj: Obj) -> bool:
     spec = obj.get("spec") or {}
     held = obj.get("kind") == "Namespace" and spec.get("finalizers")
     return not held and not metadata.get("deletionGracePeriodSeconds")
-
-
-DECISIONS = ("Approved", "Denied", "Failed")
-RESIZABLE = frozenset({"cpu", "memory"})
 
 
 def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
