@@ -58,18 +58,15 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
             yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
     named = subject.get(SUBJECTS[kind])
     if isinstance(named, dict):
-        yield from inside(f".{SUBJECTS[kind]}", _named(named, account=kind == "ServiceAccount"))
+        table = _ACCOUNT if kind == "ServiceAccount" else _NAMED
+        yield from inside(f".{SUBJECTS[kind]}", table.relative(named))
 
 
-def _named(subject: Obj, *, account: bool) -> Iterator[FieldError]:
-    name, namespace = str(subject.get("name") or ""), str(subject.get("namespace") or "")
-    if not name:
-        yield required(".name")
-    if account:
-        yield from inside(".name", subdomain(name) if name != "*" else ())
-        yield from inside(".namespace", dns_label(namespace))
-        if not namespace:
-            yield required(".namespace", "must specify namespace for service account")
+_NAMED = table_of(("", has("name")))
+_ACCOUNT = table_of(
+    ("", has("name")), ("name", lambda name: subdomain(name) if name != "*" else ()),
+    ("namespace", dns_label), ("", has("namespace", why="must specify namespace for service account")),
+)  # fmt: skip
 
 
 def _level(obj: Obj) -> Iterator[FieldError]:
