@@ -15,6 +15,7 @@ from ktui.kube.status import unauthorized
 from ktui.kube.users import ANONYMOUS, AUTHENTICATED, MASTERS, Requester
 
 MOST_BYTES = 1 << 20
+ADMINISTRATOR = Requester("admin", (MASTERS, AUTHENTICATED))
 
 
 def read_users(path: Path) -> dict[str, Requester]:
@@ -36,9 +37,6 @@ def read_users(path: Path) -> dict[str, Requester]:
         named = tuple(dict.fromkeys([*filter(None, groups), AUTHENTICATED]))
         users[cells[0]] = Requester(cells[1], named, cells[2])
     return users
-
-
-ADMINISTRATOR = Requester("admin", (MASTERS, AUTHENTICATED))
 
 
 @dataclass(frozen=True, slots=True)

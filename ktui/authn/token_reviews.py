@@ -9,17 +9,20 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
+from ktui.kube.fielderrors import invalid_object
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.status import StatusCause, bad_request, conflict, invalid_status, not_found
+from ktui.kube.status import bad_request, conflict, not_found
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.request_body import answer_review, sent_review
+from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.volumes import token_lifetime
 
 TOKEN_REQUEST = Resource(
     "authentication.k8s.io", "v1", "tokenrequests", "TokenRequest", "tokenrequest", namespaced=True
 )
-HOUR, LEAST_SECONDS, MOST_SECONDS = 3600, 600, 1 << 32
+HOUR = 3600
 
 
 class AuthenticationReviews:
@@ -66,11 +69,9 @@ class AuthenticationReviews:
         spec["audiences"] = list(spec.get("audiences") or self._accounts.audiences)
         if spec.get("expirationSeconds") is None:
             spec["expirationSeconds"] = HOUR
-        if not LEAST_SECONDS <= (seconds := spec["expirationSeconds"]) <= MOST_SECONDS:
-            limit = "less than 10 minutes" if seconds < LEAST_SECONDS else "larger than 2^32 seconds"
-            fault = f"Invalid value: {seconds}: may not specify a duration {limit}"
-            cause = StatusCause("FieldValueInvalid", fault, "spec.expirationSeconds")
-            raise invalid_status("TokenRequest", "authentication.k8s.io", "", [cause])
+        seconds = spec["expirationSeconds"]
+        if errors := [*inside("spec.expirationSeconds", token_lifetime(seconds))]:
+            raise invalid_object(kind.kind, kind.group, "", errors)
         spec["boundObjectRef"] = reference = spec.get("boundObjectRef") or None
         bound = await self._bound(name, namespace, reference) if reference else BoundObject()
         token, expires = self._accounts.sign(account, tuple(spec["audiences"]), int(seconds), bound)

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from msgspec import Raw
 
 from ktui.apiserver.call import Call
-from ktui.apiserver.chain import Authorizer, Decision
+from ktui.apiserver.chain import Decision
 from ktui.apiserver.server import Server
-from ktui.kube.fielderrors import FieldError
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object, unfit
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusCause, bad_request, invalid_status
+from ktui.kube.status import bad_request
 from ktui.kube.users import Requester
 from ktui.telemetry.off_loop import compute
 from ktui.writes.request_body import answer_review, sent_review
@@ -22,44 +22,40 @@ from ktui.writes.request_body import answer_review, sent_review
 CHOICES = "resourceAttributes", "nonResourceAttributes"
 
 
-class AccessReviews:
-    """Handlers of POST, one for each review."""
+async def of_myself(server: Server, call: Call, resource: Resource) -> None:
+    """SelfSubjectAccessReview: whether the client may do this (`kubectl auth can-i`)."""
+    form, review = await sent_review(server, call, resource)
+    _check(resource, list(_spec_errors(_spec(review))))
+    review["status"] = _status(server.services.authorizer.decide(call.who, _attributes(_spec(review))))
+    await answer_review(server, call, resource, review, form)
 
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
 
-    async def of_myself(self, server: Server, call: Call, resource: Resource) -> None:
-        """SelfSubjectAccessReview: whether the client may do this (`kubectl auth can-i`)."""
-        form, review = await sent_review(server, call, resource)
-        _check(resource, list(_spec_errors(_spec(review))))
-        review["status"] = _status(self._authorizer.decide(call.who, _attributes(_spec(review))))
-        await answer_review(server, call, resource, review, form)
+async def of_anyone(server: Server, call: Call, resource: Resource) -> None:
+    """SubjectAccessReview and, in one namespace, LocalSubjectAccessReview; StatusError 400, 422."""
+    form, review = await sent_review(server, call, resource)
+    spec = _spec(review)
+    errors = [*_spec_errors(spec)]
+    if not spec.get("user") and not spec.get("groups"):
+        errors.append(invalid("spec.user", "", "at least one of user or group must be specified"))
+    _check(resource, errors)
+    if resource.namespaced:
+        _check_namespace(call.info.namespace, review, spec)
+    user, groups, uid = (spec.get(name) or "" for name in ("user", "groups", "uid"))
+    who = Requester(str(user), tuple(groups), str(uid), spec.get("extra") or {})
+    review["status"] = _status(await compute(server.services.authorizer.decide, who, _attributes(spec)))
+    await answer_review(server, call, resource, review, form)
 
-    async def of_anyone(self, server: Server, call: Call, resource: Resource) -> None:
-        """SubjectAccessReview and, in one namespace, LocalSubjectAccessReview; StatusError 400, 422."""
-        form, review = await sent_review(server, call, resource)
-        spec = _spec(review)
-        errors = [*_spec_errors(spec)]
-        if not spec.get("user") and not spec.get("groups"):
-            why = 'Invalid value: "": at least one of user or group must be specified'
-            errors.append(FieldError("spec.user", "FieldValueInvalid", why))
-        _check(resource, errors)
-        if resource.namespaced:
-            _check_namespace(call.info.namespace, review, spec)
-        user, groups, uid = (spec.get(name) or "" for name in ("user", "groups", "uid"))
-        who = Requester(str(user), tuple(groups), str(uid), spec.get("extra") or {})
-        review["status"] = _status(await compute(self._authorizer.decide, who, _attributes(spec)))
-        await answer_review(server, call, resource, review, form)
 
-    async def my_rules(self, server: Server, call: Call, resource: Resource) -> None:
-        """SelfSubjectRulesReview; StatusError 400 without a namespace."""
-        form, review = await sent_review(server, call, resource)
-        namespace = _spec(review).get("namespace")
-        if not namespace:
-            raise bad_request("no namespace on request")
-        call.meter.large = True  # roles may have thousands of rules
-        review["status"] = await compute(lambda: Raw(to_json(self._authorizer.rules(call.who, namespace))))
-        await answer_review(server, call, resource, review, form)
+async def my_rules(server: Server, call: Call, resource: Resource) -> None:
+    """SelfSubjectRulesReview; StatusError 400 without a namespace."""
+    form, review = await sent_review(server, call, resource)
+    namespace = _spec(review).get("namespace")
+    if not namespace:
+        raise bad_request("no namespace on request")
+    call.meter.large = True  # roles may have thousands of rules
+    rules = server.services.authorizer.rules
+    review["status"] = await compute(lambda: Raw(to_json(rules(call.who, namespace))))
+    await answer_review(server, call, resource, review, form)
 
 
 def _spec(review: Obj) -> Obj:
@@ -82,18 +78,17 @@ def _status(decision: Decision) -> Obj:
 
 def _check(resource: Resource, errors: list[FieldError]) -> None:
     if errors:
-        causes = [StatusCause(error.reason, error.message, error.field) for error in errors]
-        raise invalid_status(resource.kind, resource.group, "", causes)
+        raise invalid_object(resource.kind, resource.group, "", errors)
 
 
 def _spec_errors(spec: Obj) -> Iterator[FieldError]:
     given = [name for name in CHOICES if spec.get(name) is not None]
     if len(given) == 2:
-        why = "Invalid value: cannot be specified in combination with resourceAttributes"
-        yield FieldError("spec.nonResourceAttributes", "FieldValueInvalid", why)
+        why = "cannot be specified in combination with resourceAttributes"
+        yield unfit("spec.nonResourceAttributes", why)
     if not given:
-        why = "null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        yield FieldError("spec.resourceAttributes", "FieldValueInvalid", f"Invalid value: {why}")
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        yield invalid("spec.resourceAttributes", None, why)
 
 
 def _check_namespace(namespace: str, review: Obj, spec: Obj) -> None:

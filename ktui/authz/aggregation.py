@@ -20,8 +20,7 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.meter import Meter, metered
 from ktui.telemetry.off_loop import compute
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import timestamp
+from ktui.writes.managedfields.entries import tracked
 from ktui.writes.server_controller import DELETED, Key, ServerController
 
 log = logging.getLogger(__name__)
@@ -98,6 +97,4 @@ class RoleAggregation(ServerController):
 def _with_rules(rules: list[bytes], old: Obj) -> Obj:
     if rules == encoded_rules(old) or old.get("aggregationRule") is None:
         raise NoWrite
-    new = {**old, "metadata": dict(old["metadata"]), "rules": [json.loads(rule) for rule in rules]}
-    track_update(old, new, manager=MANAGER, time=timestamp(), resource=ROLES)
-    return new
+    return tracked(old, {**old, "rules": [json.loads(rule) for rule in rules]}, MANAGER, ROLES)

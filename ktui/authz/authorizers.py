@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from ktui.apiserver.chain import Authorizer, Decision
+from ktui.apiserver.chain import Decision
 from ktui.authz.roles import GROUP, Roles
 from ktui.kube.json_trees import Obj
 from ktui.kube.rbac import ALL, PolicyRule, RuleIndex, rules_of
@@ -15,36 +15,97 @@ from ktui.kube.rule_cover import TooManyCombinations, refusal, uncovered
 from ktui.kube.status import StatusError, bad_request, bare_error, forbidden, not_found
 from ktui.kube.users import ANONYMOUS, MASTERS, Requester
 
+Rules = Iterable[PolicyRule]
 ROLES = ("roles", "clusterroles")
 RESOURCE_OF_KIND = {"Role": "roles", "ClusterRole": "clusterroles"}
 FULL_AUTHORITY = (PolicyRule((ALL,), (ALL,), (ALL,)), PolicyRule((ALL,), non_resource_urls=(ALL,)))
 # The garbage collector writes these, and the server itself writes the last.
 COLLECTORS_OWN = ("ownerReferences", "finalizers", "selfLink", "managedFields")
+# Paths that the ClusterRole system:public-info-viewer allows.
+PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
 
 
-class EscalationCheck:
-    """Refuses roles and bindings that grant more than their author may do.
+def aggregates(role: Obj) -> bool:
+    return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
 
-    Upstream: registry/rbac, policybased. These four resources are the only ones through which RBAC could give
-    a user rights that she does not have.
-    """
 
-    def __init__(self, authorizer: Authorizer, roles: Roles) -> None:
-        self._authorizer = authorizer
+def _without_collectors(obj: Obj) -> Obj:
+    metadata = {
+        name: value for name, value in (obj.get("metadata") or {}).items() if name not in COLLECTORS_OWN
+    }
+    return {**obj, "metadata": metadata}
+
+
+def _forbidden(info: RequestInfo, new: Obj, why: str) -> StatusError:
+    name = str((new.get("metadata") or {}).get("name") or "")
+    return forbidden(builtin(GROUP, info.resource), name, why)
+
+
+class AlwaysAllow:
+    """Allows users everything, and anonymous ones health and version, as RBAC does (upstream: nothing)."""
+
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
+        return Decision(who.user != ANONYMOUS.user or attributes.path.rstrip("/") in PUBLIC_PATHS)
+
+    def confirm_grant(self, who: Requester, *_: Any, **__: Any) -> None:
+        """Allow every role and binding: a user who may do everything may also `escalate` and `bind`."""
+
+    def rules(self, who: Requester, namespace: str) -> Obj:
+        return {
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+            "incomplete": False,
+        }
+
+
+class RbacAuthorizer:
+    """Decides by the stored roles; members of system:masters may do everything."""
+
+    def __init__(self, roles: Roles) -> None:
         self._roles = roles
 
-    def confirm(
-        self,
-        who: Requester,
-        info: RequestInfo,
-        new: Obj,
-        old: Obj | None,
-        granted: Iterable[PolicyRule] | None = None,
+    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
+        if MASTERS in who.groups:
+            return Decision(True)
+        problems: dict[str, None] = {}
+        for grant in self._roles.grants(who, attributes.namespace):
+            if grant.role is None:
+                problems[grant.problem] = None
+            elif grant.role.allows(attributes):
+                return Decision(True, f"RBAC: allowed by {grant.binding.described(who)}")
+        return Decision(False, f"RBAC: {_all_of(problems)}" if problems else "")
+
+    def rules(self, who: Requester, namespace: str) -> Obj:
+        """Return every rule that bindings grant; `evaluationError` names roles that do not exist."""
+        resource_rules: list[Obj] = []
+        other_rules: list[Obj] = []
+        problems: dict[str, None] = {}
+        for grant in self._roles.grants(who, namespace, first=False):
+            if grant.role is None:
+                problems[grant.problem] = None
+                continue
+            for rule in map(PolicyRule.document, grant.role.rules):
+                paths = rule.pop("nonResourceURLs", None)
+                if "resources" in rule:
+                    resource_rules.append(rule)
+                if paths:
+                    other_rules.append({"verbs": rule["verbs"], "nonResourceURLs": paths})
+        status: Obj = {
+            "resourceRules": resource_rules,
+            "nonResourceRules": other_rules,
+            "incomplete": bool(problems),
+        }
+        return status | ({"evaluationError": _all_of(problems)} if problems else {})
+
+    def confirm_grant(
+        self, who: Requester, info: RequestInfo, new: Obj, old: Obj | None, granted: Rules | None = None
     ) -> None:
         """Raise StatusError 403 if `who` may not store `new`, 404 if a binding's role does not exist.
 
-        `old` is None for a create. `granted` are the rules of the role that a binding refers to; None: as the
-        server knows them.
+        Roles and bindings may not grant more than their author may do (upstream: registry/rbac, policybased):
+        these four resources are the only ones through which RBAC could give a user rights that she does not
+        have. `old` is None for a create. `granted` are the rules of the role that a binding refers to; None:
+        as the server knows them.
         """
         if MASTERS in who.groups:
             return
@@ -77,9 +138,9 @@ class EscalationCheck:
         self, who: Requester, verb: str, resource: str, namespace: str, name: str, group: str = GROUP
     ) -> bool:
         asked = RequestAttributes(verb, group, resource, namespace=namespace, name=name, version=ALL)
-        return self._authorizer.decide(who, asked).allowed
+        return self.decide(who, asked).allowed
 
-    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Iterable[PolicyRule]:
+    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Rules:
         if resource == "roles" and not namespace:
             raise bad_request("Namespace parameter required.")
         found = self._roles.role(resource, namespace if resource == "roles" else "", name)
@@ -87,9 +148,7 @@ class EscalationCheck:
             raise not_found(builtin(GROUP, resource), name)
         return found.rules
 
-    def _confirm_rules(
-        self, who: Requester, info: RequestInfo, new: Obj, granted: Iterable[PolicyRule]
-    ) -> None:
+    def _confirm_rules(self, who: Requester, info: RequestInfo, new: Obj, granted: Rules) -> None:
         """Raise StatusError 403 unless the rules that `who` has in the namespace include all of `granted`."""
         owned: dict[RuleIndex, None] = {}
         problems: dict[str, None] = {}
@@ -103,88 +162,9 @@ class EscalationCheck:
         except TooManyCombinations as error:
             raise _forbidden(info, new, str(error)) from None
         if missing:
-            errors = ", ".join(problems)
-            why = refusal(who, missing, f"[{errors}]" if len(problems) > 1 else errors)
-            raise _forbidden(info, new, why)
+            raise _forbidden(info, new, refusal(who, missing, _all_of(problems)))
 
 
-def aggregates(role: Obj) -> bool:
-    return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
-
-
-def _without_collectors(obj: Obj) -> Obj:
-    metadata = {
-        name: value for name, value in (obj.get("metadata") or {}).items() if name not in COLLECTORS_OWN
-    }
-    return {**obj, "metadata": metadata}
-
-
-def _forbidden(info: RequestInfo, new: Obj, why: str) -> StatusError:
-    name = str((new.get("metadata") or {}).get("name") or "")
-    return forbidden(builtin(GROUP, info.resource), name, why)
-
-
-# Paths that the ClusterRole system:public-info-viewer allows.
-PUBLIC_PATHS = ("/healthz", "/livez", "/readyz", "/version")
-
-
-class AlwaysAllow:
-    """Allows users everything, and anonymous ones health and version, as RBAC does (upstream: nothing)."""
-
-    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
-        return Decision(who.user != ANONYMOUS.user or attributes.path.rstrip("/") in PUBLIC_PATHS)
-
-    def confirm_grant(self, who: Requester, *_: Any, **__: Any) -> None:
-        """Allow every role and binding: a user who may do everything may also `escalate` and `bind`."""
-
-    def rules(self, who: Requester, namespace: str) -> Obj:
-        return {
-            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
-            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
-            "incomplete": False,
-        }
-
-
-class RbacAuthorizer:
-    """Decides by the stored roles; members of system:masters may do everything."""
-
-    def __init__(self, roles: Roles) -> None:
-        self._roles = roles
-        self.confirm_grant = EscalationCheck(self, roles).confirm
-
-    def decide(self, who: Requester, attributes: RequestAttributes) -> Decision:
-        if MASTERS in who.groups:
-            return Decision(True)
-        problems: dict[str, None] = {}
-        for grant in self._roles.grants(who, attributes.namespace):
-            if grant.role is None:
-                problems[grant.problem] = None
-            elif grant.role.allows(attributes):
-                return Decision(True, f"RBAC: allowed by {grant.binding.described(who)}")
-        return Decision(False, f"RBAC: {_all_of(list(problems))}" if problems else "")
-
-    def rules(self, who: Requester, namespace: str) -> Obj:
-        """Return every rule that bindings grant; `evaluationError` names roles that do not exist."""
-        resource_rules: list[Obj] = []
-        other_rules: list[Obj] = []
-        problems: dict[str, None] = {}
-        for grant in self._roles.grants(who, namespace, first=False):
-            if grant.role is None:
-                problems[grant.problem] = None
-                continue
-            for rule in map(PolicyRule.document, grant.role.rules):
-                paths = rule.pop("nonResourceURLs", None)
-                if "resources" in rule:
-                    resource_rules.append(rule)
-                if paths:
-                    other_rules.append({"verbs": rule["verbs"], "nonResourceURLs": paths})
-        status: Obj = {
-            "resourceRules": resource_rules,
-            "nonResourceRules": other_rules,
-            "incomplete": bool(problems),
-        }
-        return status | ({"evaluationError": _all_of(list(problems))} if problems else {})
-
-
-def _all_of(problems: list[str]) -> str:
-    return problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+def _all_of(problems: Collection[str]) -> str:
+    text = ", ".join(problems)
+    return f"[{text}]" if len(problems) > 1 else text

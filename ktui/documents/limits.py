@@ -49,9 +49,9 @@ _NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
-def check_nesting(data: bytes, most: int = MAX_DEPTH) -> None:
-    """Raise DocumentError for more than `most` levels of objects and lists. Call it before parsing."""
-    if data.count(b"[") + data.count(b"{") > most and nesting(data) > most:
+def check_nesting(data: bytes) -> None:
+    """Raise DocumentError for more than MAX_DEPTH levels of objects and lists. Call it before parsing."""
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and nesting(data) > MAX_DEPTH:
         raise DocumentError("exceeded max depth")
 
 

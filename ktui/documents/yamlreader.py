@@ -37,6 +37,7 @@ _NO_KEY = object()
 _RATIO_FROM, _RATIO_TO = 400_000, 4_000_000
 _MARGIN = 4  # bytes that a node takes in JSON besides its text
 _MAX_TAG_DIRECTIVES = 100  # libyaml compares each with all others
+_TOO_DEEP = f"exceeded max depth of {MAX_DEPTH}"
 _TOO_DEEP_FOR_LIBYAML = "exceeded maximum nesting depth"  # its own limit, since PyYAML 6.0.4
 
 _TAG_DIRECTIVES = re.compile(rb"^(?:%%TAG\b[^\r\n]*+\s++){%d}" % _MAX_TAG_DIRECTIVES, re.MULTILINE)
@@ -70,20 +71,19 @@ class _Open:
     seen: set[Any] = field(default_factory=set)
 
 
-def read_yaml(data: bytes, *, duplicates: list[str] | None = None, depth: int = MAX_DEPTH) -> Any:
+def read_yaml(data: bytes, *, duplicates: list[str] | None = None) -> Any:
     """Return the first document in `data`, with JSON's types only. Raises DocumentError.
 
     A text for each duplicate key of a mapping is appended to `duplicates`; the last value counts.
     """
-    return _Reader(data, duplicates, depth).document()
+    return _Reader(data, duplicates).document()
 
 
 class _Reader:
-    def __init__(self, data: bytes, duplicates: list[str] | None, depth: int) -> None:
+    def __init__(self, data: bytes, duplicates: list[str] | None) -> None:
         self._data = data
         self._parser: Any = cyaml.CParser(data)  # type: ignore[attr-defined]
         self._duplicates = duplicates
-        self._depth = depth
         self._open: list[_Open] = []
         self._anchors: dict[str, _Node | None] = {}
         self._nodes = self._from_aliases = self._containers = 0
@@ -98,9 +98,7 @@ class _Reader:
                     break
                 self._handle(event)
         except yaml.MarkedYAMLError as error:
-            problem = error.problem
-            if problem == _TOO_DEEP_FOR_LIBYAML:
-                problem = f"exceeded max depth of {self._depth}"
+            problem = _TOO_DEEP if error.problem == _TOO_DEEP_FOR_LIBYAML else error.problem
             raise DocumentError(f"yaml: {_place(error)}{problem}") from None
         except yaml.reader.ReaderError as error:
             raise DocumentError(f"yaml: {error.reason}") from None
@@ -137,13 +135,9 @@ class _Reader:
 
     def _begin(self, value: dict[str, Any] | list[Any], event: Any) -> None:
         self._count_nodes(1, aliased=0)
-        if len(self._open) >= self._depth:
-            raise DocumentError(
-                f"yaml: line {event.start_mark.line + 1}: exceeded max depth of {self._depth}"
-            )
-        self._containers += 1
-        if self._containers > MAX_CONTAINERS:
-            raise too_many_containers()
+        if len(self._open) >= MAX_DEPTH:
+            raise DocumentError(f"yaml: line {event.start_mark.line + 1}: {_TOO_DEEP}")
+        self._count_containers(1)
         if event.anchor:
             self._anchors[event.anchor] = None
         self._open.append(_Open(value, event.anchor, event.start_mark.line))
@@ -162,12 +156,10 @@ class _Reader:
         target = self._anchors[name]
         if target is None:
             raise DocumentError(f"yaml: anchor '{name}' value contains itself")
-        if len(self._open) + target.height > self._depth:
-            raise DocumentError(f"yaml: exceeded max depth of {self._depth}")
+        if len(self._open) + target.height > MAX_DEPTH:
+            raise DocumentError(f"yaml: {_TOO_DEEP}")
         self._count_nodes(1 + target.nodes, aliased=target.nodes)
-        self._containers += target.containers
-        if self._containers > MAX_CONTAINERS:
-            raise too_many_containers()
+        self._count_containers(target.containers)
         line = event.start_mark.line
         self._add(_Node(target.value, 1 + target.nodes, target.size, target.height, line, target.containers))
 
@@ -179,6 +171,11 @@ class _Reader:
             beyond = min(max(self._nodes - _RATIO_FROM, 0) / (_RATIO_TO - _RATIO_FROM), 1.0)
             if self._from_aliases / self._nodes > 0.99 - 0.89 * beyond:
                 raise DocumentError("yaml: document contains excessive aliasing")
+
+    def _count_containers(self, more: int) -> None:
+        self._containers += more
+        if self._containers > MAX_CONTAINERS:
+            raise too_many_containers()
 
     def _expects_key(self) -> bool:
         return bool(self._open) and isinstance(self._open[-1].value, dict) and self._open[-1].key is _NO_KEY

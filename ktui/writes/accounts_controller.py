@@ -1,7 +1,6 @@
 """Keep in each namespace the account `default` and the ConfigMap `kube-root-ca.crt`, which pods need.
 
-Upstream: pkg/controller/serviceaccount and pkg/controller/certificates/rootcacertpublisher, controllers of
-kube-controller-manager.
+Upstream: kube-controller-manager's pkg/controller/serviceaccount and certificates/rootcacertpublisher.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.service_accounts import DEFAULT, ROOT_CA
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.managedfields.entries import tracked
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.own_objects import create_own
 from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 
 MANAGER = "kube-controller-manager"
+NAMES = {"serviceaccounts": DEFAULT, "configmaps": ROOT_CA}
 DESCRIPTION = {
     "kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver when "
     "using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is "
@@ -60,11 +60,8 @@ class AccountsController(ServerController):
                 if type_ == LISTED:
                     self._starting.add((wanted, obj.name))
                 self.add((wanted, obj.name))
-        elif type_ in ("MODIFIED", DELETED) and plural != "namespaces" and obj.name == self._name(plural):
+        elif type_ in ("MODIFIED", DELETED) and obj.name == NAMES.get(plural):
             self.add((plural, obj.namespace))
-
-    def _name(self, plural: str) -> str:
-        return str(metadata_of(self._wanted[plural])["name"])
 
     async def reconcile(self, key: Key) -> float:
         """Create the object, or restore the CA, unless the namespace is being deleted.
@@ -73,7 +70,7 @@ class AccountsController(ServerController):
         two controllers that restore different CAs would never end.
         """
         plural, namespace = key
-        store, name = self.store(self.resources[plural]), self._name(plural)
+        store, name = self.store(self.resources[plural]), NAMES[plural]
         found, _ = await store.get(namespace, name)
         if found is not None:
             if plural == "configmaps":
@@ -84,9 +81,8 @@ class AccountsController(ServerController):
             obj: Obj = copied(self._wanted[plural])
             obj["metadata"]["namespace"] = namespace
             created = await create_own(self.registry, obj, MANAGER)
-            if created and not await self._is_active(
-                namespace
-            ):  # whose deletion may have missed the new object
+            # The deletion of a namespace may have missed the new object.
+            if created and not await self._is_active(namespace):
                 await _remove(store, namespace, name, metadata_of(obj)["uid"])
         self._starting.discard(key)
         return 0
@@ -105,8 +101,7 @@ class AccountsController(ServerController):
         metadata = {**metadata_of(old)}
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **DESCRIPTION}
         new = {**old, "metadata": metadata, "data": {"ca.crt": self._root_ca}}
-        track_update(old, new, manager=MANAGER, time=timestamp(), resource=builtin("", "configmaps"))
-        return new
+        return tracked(old, new, MANAGER, builtin("", "configmaps"))
 
 
 async def _remove(store: Store, namespace: str, name: str, uid: str) -> None:

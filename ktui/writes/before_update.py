@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ktui.kube.fielderrors import FieldError, invalid, invalid_object
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.writes import definitions
-from ktui.writes.admission.mutation import tolerate
+from ktui.writes.admission.mutation import qos_class, tolerate
 from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy, set_data_sources
 from ktui.writes.decoding.body import check_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
@@ -25,18 +26,19 @@ from ktui.writes.objectmeta import (
     timestamp,
     validate_metadata,
 )
-from ktui.writes.parts import PARTS, keep_the_rest
 from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
+from ktui.writes.validation.updates.field_rules import IMMUTABLE, spec_of
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
     "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
 )  # fmt: skip
-IMMUTABLE = "field is immutable"
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
+DECISIONS = ("Approved", "Denied", "Failed")
+RESIZABLE = frozenset({"cpu", "memory"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     _check_uid(old, new, context)
     _check_version(old, new, context)
     was, metadata = metadata_of(old), metadata_of(new)
-    change = finalizer_change_errors(was, metadata) + _identity_errors(was, metadata)
+    change = [*finalizer_change_errors(was, metadata), *_identity_errors(was, metadata)]
     for name in SERVERS_OWN:
         metadata.pop(name, None)
         if name in was:
@@ -107,10 +109,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     if context.apply is not None:
         context.apply.track(old, sent, timestamp())
     else:
-        part = context.subresource
-        track_update(
-            old, sent, manager=context.manager, time=timestamp(), resource=resource, subresource=part
-        )
+        who, part = context.manager, context.subresource
+        track_update(old, sent, manager=who, time=timestamp(), resource=resource, subresource=part)
     _count_templates(old, new)
     _set_servers_own(old, new, context)
     return new
@@ -187,18 +187,16 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
         raise conflict(context.resource, context.name)
 
 
-def _identity_errors(was: Obj, metadata: Obj) -> list[FieldError]:
-    """Return the errors between two states' metadata: uid and deletion timestamp must not change."""
-    errors = []
+def _identity_errors(was: Obj, metadata: Obj) -> Iterator[FieldError]:
+    """Yield the errors between two states' metadata: uid and deletion timestamp must not change."""
     uid, time, grace = (metadata.get(n) for n in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"))
     if uid and uid != was.get("uid"):
-        errors.append(invalid("metadata.uid", uid, IMMUTABLE))
+        yield invalid("metadata.uid", uid, IMMUTABLE)
     if not was.get("deletionTimestamp"):
         if time:
-            errors.append(invalid("metadata.deletionTimestamp", time, IMMUTABLE))
+            yield invalid("metadata.deletionTimestamp", time, IMMUTABLE)
         if grace is not None:
-            errors.append(invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE))
-    return errors
+            yield invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE)
 
 
 def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
@@ -215,12 +213,16 @@ def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
     """Restore what this request may not change, as the status without its subresource; StatusError 422."""
-    if errors := keep_the_rest(context.subresource, old, new):
-        raise invalid_object(context.resource.kind, context.resource.group, context.name, errors)
+    if part := _PARTS.get(context.subresource):
+        sent = dict(new)
+        new.clear()
+        new.update(copied(old))
+        new["metadata"].pop("resourceVersion", None)
+        if errors := list(part(old, sent, new)):
+            raise invalid_object(context.resource.kind, context.resource.group, context.name, errors)
+        return
     if context.resource.id == SIGNING_REQUESTS and not context.subresource:
         _keep(old, new, "spec")
-    if context.subresource in PARTS:
-        return
     if context.subresource == "status":
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
             _keep(old, new, name)
@@ -248,3 +250,87 @@ def finished_deleting(obj: Obj) -> bool:
     spec = obj.get("spec") or {}
     held = obj.get("kind") == "Namespace" and spec.get("finalizers")
     return not held and not metadata.get("deletionGracePeriodSeconds")
+
+
+def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
+    """Containers for debugging can be added, but never changed or removed."""
+    wanted = spec_of(sent).get("ephemeralContainers") or []
+    present = spec_of(old).get("ephemeralContainers") or []
+    new["spec"]["ephemeralContainers"] = wanted
+    if not wanted:
+        del new["spec"]["ephemeralContainers"]
+    by_name = {c.get("name"): c for c in wanted}
+    for container in present:
+        name = container.get("name")
+        if by_name.get(name) != container:
+            done = "changed" if name in by_name else "removed"
+            why = f'existing ephemeral containers "{name}" may not be {done}\n'
+            yield forbidden("spec.ephemeralContainers", why)
+    others = {c.get("name") for key in ("containers", "initContainers") for c in spec_of(old).get(key) or []}
+    for index, container in enumerate(wanted):
+        path = f"spec.ephemeralContainers[{index}]"
+        if container.get("name") in others:
+            yield invalid(f"{path}.name", container["name"], "must not be the name of a container")
+        for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
+            if container.get(name):
+                yield forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
+
+
+def _sizes(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
+    """CPU and memory of containers can change, but not the quality of service."""
+    for member in ("containers", "initContainers"):
+        wanted = {c.get("name"): c.get("resources") for c in spec_of(sent).get(member) or []}
+        for container in spec_of(new).get(member) or []:
+            if container.get("name") in wanted:
+                container["resources"] = wanted[container["name"]] or {}
+    was, now = qos_class(spec_of(old)), qos_class(spec_of(new))
+    if was != now:
+        yield invalid("spec", was, "Pod QOS Class may not change as a result of resizing")
+    for member in ("containers", "initContainers"):
+        pairs = zip(spec_of(old).get(member) or [], spec_of(new).get(member) or [], strict=True)
+        for index, (before, after) in enumerate(pairs):
+            yield from _size_errors(before, after, f"spec.{member}[{index}].resources")
+
+
+def _size_errors(before: Obj, after: Obj, path: str) -> Iterator[FieldError]:
+    for kind in ("limits", "requests"):
+        one, other = ((c.get("resources") or {}).get(kind) or {} for c in (before, after))
+        for name in sorted(one.keys() | other.keys()):
+            if name not in RESIZABLE and one.get(name) != other.get(name):
+                yield forbidden("spec", "only cpu and memory resources are mutable")
+            elif name in one and name not in other:
+                yield forbidden(f"{path}.{kind}", f"resource {kind} cannot be removed")
+
+
+def _approval(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
+    """Decisions about a certificate signing request are made once and never withdrawn."""
+    status = new["status"] = dict(old.get("status") or {})
+    present = {c.get("type"): c for c in status.get("conditions") or []}
+    conditions = []
+    now = timestamp()
+    for index, condition in enumerate((sent.get("status") or {}).get("conditions") or []):
+        kind, path = condition.get("type"), f"status.conditions[{index}]"
+        if condition.get("status", "True") != "True" and kind in DECISIONS:
+            yield invalid(f"{path}.status", condition["status"], 'supported values: "True"')
+        before = present.get(kind) or {}
+        new_one = {"status": "True", **condition}
+        new_one.setdefault("lastUpdateTime", before.get("lastUpdateTime") or now)
+        new_one.setdefault("lastTransitionTime", before.get("lastTransitionTime") or now)
+        conditions.append(new_one)
+    kinds = [c.get("type") for c in conditions]
+    for kind in DECISIONS:
+        if kind in present and kind not in kinds:
+            yield forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
+    if "Approved" in kinds and "Denied" in kinds:
+        at = kinds.index("Denied")
+        why = "Approved and Denied conditions are mutually exclusive"
+        yield invalid(f"status.conditions[{at}].type", "Denied", why)
+    status["conditions"] = conditions
+
+
+_PARTS: dict[str, Callable[[Obj, Obj, Obj], Iterator[FieldError]]] = {
+    "approval": _approval,
+    "ephemeralcontainers": _ephemeral_containers,
+    "resize": _sizes,
+}
+"""By subresource: put the part of the sent object that it changes into the new one, and yield its errors."""

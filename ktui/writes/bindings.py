@@ -10,9 +10,8 @@ from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, bad_request, bare_error, created, unmet_in_storage
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
-from ktui.writes import request_body
+from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.mutation import copy_topology
-from ktui.writes.create import find_node
 from ktui.writes.delete import rv_in_success
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import write_options
@@ -26,7 +25,7 @@ async def bind(server: Server, call: Call, _: Resource) -> None:
     binding = await compute(request_body.sent_document, server, body, "v1", "Binding") if body else {}
     name = call.info.name or str((binding.get("metadata") or {}).get("name") or "")
     node_name = _target(name, binding)
-    node = await find_node(server, node_name)
+    node = await stored_objects.find(server, builtin("", "nodes"), "", node_name)
 
     def assign(pod: Obj) -> Obj:
         _check_preconditions(server, call, resource, name, pod, binding)

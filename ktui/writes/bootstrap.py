@@ -41,6 +41,7 @@ CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY = 1000, 100
 AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged"
 SERVICE_LABEL = {"kubernetes.io/service-name": "kubernetes"}
 API_PORT = 443
+LOOPBACK = "127.0.0.1"
 
 
 def cluster_objects(services: ServiceRange, address: str, port: int, client_ca: str = "") -> Iterator[Obj]:
@@ -124,9 +125,6 @@ def _head(api_version: str, kind: str, name: str, namespace: str = "", labels: O
     if labels:
         metadata["labels"] = dict(labels)
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
-
-
-LOOPBACK = "127.0.0.1"
 
 
 async def create_cluster_objects(

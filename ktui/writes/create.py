@@ -136,7 +136,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     obj = await compute(_tracked, new, typed)
     node = None
     if new.resource.id == "pods" and (name := (obj.get("spec") or {}).get("nodeName")):
-        node = await find_node(server, name)
+        node = await stored_objects.find(server, builtin("", "nodes"), "", name)
     before = await compute(outline, obj)
     call.resume()
     limits = await _limits(server, call, new.resource, obj)
@@ -202,7 +202,7 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
         check_metadata(obj)
         fill_new(obj, resource, call.info.namespace)
     except Unfit as unfit:
-        raise refused(resource, unfit.reason) from None
+        raise refused(resource, str(unfit)) from None
     except StatusError:
         decoded(server, call, resource, obj, new.options, new.faults)  # upstream decodes it first
         raise
@@ -230,18 +230,13 @@ def decoded(
     try:
         typed, unknown = shaped(server, obj, resource)
     except Unfit as unfit:
-        raise refused(resource, unfit.reason) from None
+        raise refused(resource, str(unfit)) from None
     unknown = [*faults, *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))
     if options.validation == WARN:
         warn(call, unknown)
     return typed
-
-
-async def find_node(server: Server, name: str) -> Obj | None:
-    """Return the node of a pod, None if it does not exist."""
-    return await stored_objects.find(server, builtin("", "nodes"), "", name)
 
 
 async def _check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:

@@ -13,6 +13,10 @@ from ktui.writes.default_rows import Fill, Table, Unset, filler, members
 from ktui.writes.definitions import set_definition_defaults
 from ktui.writes.objectmeta import metadata_of
 
+# A field of the internal type, shown as an annotation; the server counts it.
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+RBAC = "rbac.authorization.k8s.io"
+
 
 def set_defaults(obj: Obj) -> None:
     """Set the defaults of missing fields, in place. Kinds not listed here are stored as sent."""
@@ -145,10 +149,6 @@ def _rolling(**limits: Any) -> Fill:
     return of_strategy
 
 
-# A field of the internal type, shown as an annotation; the server counts it.
-TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
-
-
 def _job(spec: Obj) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
@@ -210,9 +210,6 @@ def _event(event: Obj) -> None:
 def _allocatable(status: Obj) -> None:
     if status.get("capacity") and status.get("allocatable") is None:
         status["allocatable"] = status["capacity"]
-
-
-RBAC = "rbac.authorization.k8s.io"
 
 
 def _subject(subject: Obj) -> None:

@@ -6,6 +6,7 @@ from ktui.kube.json_trees import Obj
 from ktui.writes.objectmeta import set_condition
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+ID = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
@@ -17,7 +18,7 @@ def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
     status = definition["status"] = dict(definition.get("status") or {})
     accepted = dict(status.get("acceptedNames") or {})
     conflict: tuple[str, str] | None = None
-    for member, reason in _MEMBERS.items():
+    for member in ("plural", "singular", "shortNames", "kind", "listKind"):
         value = names.get(member)
         if not value:
             accepted.pop(member, None)
@@ -27,6 +28,7 @@ def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
         if clash is None:
             accepted[member] = value
         else:
+            reason = f"{member[0].upper()}{member[1:]}Conflict"
             conflict = conflict or (reason, f'"{clash}" is already in use')
     if names.get("categories"):
         accepted["categories"] = names["categories"]
@@ -39,18 +41,6 @@ def accept_names(definition: Obj, taken: dict[str, set[str]]) -> None:
     set_condition(definition, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
     why = "the initial names have been accepted"
     set_condition(definition, "Established", "True", "InitialNamesAccepted", why)
-
-
-_MEMBERS = {
-    "plural": "PluralConflict",
-    "singular": "SingularConflict",
-    "shortNames": "ShortNamesConflict",
-    "kind": "KindConflict",
-    "listKind": "ListKindConflict",
-}
-
-
-ID = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 def set_definition_defaults(obj: Obj) -> None:

@@ -22,8 +22,8 @@ from ktui.storage.writer import NoWrite
 from ktui.writes.before_delete import Fate, begin_deletion
 from ktui.writes.bootstrap import AUTOMANAGED, CUSTOM_PRIORITY, CUSTOM_VERSION_PRIORITY, api_service
 from ktui.writes.definitions import CLEANUP, accept_names
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
+from ktui.writes.managedfields.entries import tracked
+from ktui.writes.objectmeta import metadata_of, set_condition
 from ktui.writes.options import DeleteOptions
 from ktui.writes.own_objects import MANAGER, create_own
 from ktui.writes.server_controller import DELETED, Key, ServerController, pages
@@ -93,7 +93,7 @@ class DefinitionController(ServerController):
             accept_names(new, self._taken(name, (old.get("spec") or {}).get("group")))
             if new["status"] == old.get("status"):
                 raise NoWrite
-            return _tracked(old, new)
+            return tracked(old, new, MANAGER, DEFINITIONS, "status")
 
         async with self._accepting:
             definition = self._known[name]
@@ -187,9 +187,3 @@ async def _deleted(store: Store, obj: StoredObject) -> bool:
         await store.update(obj.namespace or None, obj.name, decide)
         return gone
     return True
-
-
-def _tracked(old: Obj, new: Obj) -> Obj:
-    new["metadata"] = dict(metadata_of(new))
-    track_update(old, new, manager=MANAGER, time=timestamp(), resource=DEFINITIONS, subresource="status")
-    return new

@@ -37,6 +37,7 @@ JOB_PODS_STAY = (
 # Admission plugin NamespaceLifecycle.
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
 _SYSTEM_PRIORITIES = frozenset({"system-cluster-critical", "system-node-critical"})
+PAGE = 10_000
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -121,9 +122,6 @@ def check_preconditions(resource: Resource, name: str, obj: Obj, options: Delete
             raise precondition_unmet(
                 replace(resource, group=resource.internal_group), name, what, wanted, found
             )
-
-
-PAGE = 10_000
 
 
 async def handle_collection(server: Server, call: Call, resource: Resource) -> None:

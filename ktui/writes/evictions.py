@@ -9,8 +9,6 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
-from ktui.kube.selectors import LabelSelector
-from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import (
     StatusCause,
     StatusError,
@@ -26,9 +24,10 @@ from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.delete import check_preconditions, delete, rv_in_success
-from ktui.writes.managedfields.entries import track_update
+from ktui.writes.managedfields.entries import tracked
 from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
 from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
+from ktui.writes.validation.selectors import matches
 
 Budget = Obj
 
@@ -37,6 +36,7 @@ VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 STILL_PROCESSED_SECONDS = 10
 # kube-apiserver updates a budget as a client of itself.
 MANAGER = "kube-apiserver"
+MAX_CONFLICTS = 20
 
 
 async def find_budget(server: Server, pod: Obj) -> Budget | None:
@@ -61,8 +61,7 @@ async def take_disruption(server: Server, budget: Budget, pod: str, *, dry_run: 
         charged = _charged(old, pod)
         if dry_run:
             raise NoWrite
-        track_update(old, charged, manager=MANAGER, time=timestamp(), resource=resource, subresource="status")
-        return charged
+        return tracked(old, charged, MANAGER, resource, "status")
 
     await server.cacher(resource).store.update(metadata["namespace"], metadata["name"], charge)
 
@@ -91,7 +90,7 @@ def _charged(budget: Budget, pod: str) -> Budget:
         raise _refused(f"The disruption budget {name} {why}")
     status["disruptionsAllowed"] = allowed - 1
     status["disruptedPods"] = {**disrupted, pod: timestamp()}
-    charged = {**budget, "metadata": {**metadata}, "status": status}
+    charged = {**budget, "status": status}
     if allowed == 1:
         observed = status.get("observedGeneration", 0)
         set_condition(charged, "DisruptionAllowed", "False", "InsufficientPods", observedGeneration=observed)
@@ -101,12 +100,7 @@ def _charged(budget: Budget, pod: str) -> Budget:
 def _selects(budget: Budget, labels: dict[str, str]) -> bool:
     """Return whether a budget selects the labels: without a selector none, with an empty one all."""
     selector = (budget.get("spec") or {}).get("selector")
-    if selector is None:
-        return False
-    try:
-        return LabelSelector(requirements_of(selector)).matches(labels)
-    except ValueError:
-        return False
+    return selector is not None and matches(selector, labels, unknown=False)
 
 
 def _refused(cause: str, retry_after: int = 0) -> StatusError:
@@ -118,9 +112,6 @@ def _refused(cause: str, retry_after: int = 0) -> StatusError:
 def _forbidden(name: str, why: str) -> StatusError:
     budgets = builtin("policy", "poddisruptionbudgets")
     return forbidden(replace(budgets, resource="poddisruptionbudget"), name, why)
-
-
-MAX_CONFLICTS = 20
 
 
 async def evict(server: Server, call: Call, resource: Resource) -> None:

@@ -6,22 +6,17 @@ import datetime
 import random
 import re
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import (
-    dns_label_faults,
-    label_key_faults,
-    label_value_faults,
-    path_segment_faults,
-    subdomain_faults,
-)
+from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
 from ktui.writes.strategies import GENERATION_COUNTS
+from ktui.writes.validation.selectors import label_errors
 from ktui.writes.validation.values.checks import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
@@ -31,12 +26,10 @@ MAX_ANNOTATION_BYTES = 256 * 1024
 
 
 @limited
-def annotation_errors(annotations: Obj) -> Iterator[FieldError]:
+def annotation_errors(annotations: Obj, field: str) -> Iterator[FieldError]:
     """Annotation names follow the rules of label keys, in any case; their total size is limited."""
-    field = "metadata.annotations"
     for key in annotations:
-        for fault in label_key_faults(key.lower()):
-            yield invalid(field, key, fault)
+        yield from (invalid(field, key, fault) for fault in label_key_faults(key.lower()))
     size = sum(len(key.encode()) + len(str(value).encode()) for key, value in annotations.items())
     if size > MAX_ANNOTATION_BYTES:
         yield too_long(field, MAX_ANNOTATION_BYTES)
@@ -50,10 +43,10 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
             continue
         found = {name: str(owner.get(name) or "") for name in ("apiVersion", "kind", "name", "uid")}
         if not found["apiVersion"].rpartition("/")[2]:
-            yield _empty("apiVersion", found["apiVersion"], "version must not be empty")
+            yield invalid(f"{_OWNERS}.apiVersion", found["apiVersion"], "version must not be empty")
         for name in ("kind", "name", "uid"):
             if not found[name]:
-                yield _empty(name, "", "must not be empty")
+                yield invalid(f"{_OWNERS}.{name}", "", "must not be empty")
         if (found["apiVersion"], found["kind"]) == ("v1", "Event"):
             why = "/v1, Kind=Event is disallowed from being an owner"
             yield invalid(_OWNERS, _in_order(owner), why)
@@ -74,8 +67,7 @@ def _in_order(owner: Any) -> Any:
 def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
     """Finalizers are named like labels; in built-in kinds qualified, except for the standard ones."""
     for finalizer in finalizers:
-        for fault in label_key_faults(finalizer):
-            yield invalid("metadata.finalizers", finalizer, fault)
+        yield from (invalid("metadata.finalizers", finalizer, why) for why in label_key_faults(finalizer))
     if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
         yield invalid("metadata.finalizers", finalizers, why)
@@ -101,19 +93,12 @@ def unqualified(finalizer: str) -> bool:
     return "/" not in finalizer and finalizer not in STANDARD_FINALIZERS
 
 
-def finalizer_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """Return errors for new finalizers of an object that is being deleted."""
-    if not old.get("deletionTimestamp"):
-        return []
+def finalizer_change_errors(old: Obj, new: Obj) -> Iterator[FieldError]:
+    """Yield the error for new finalizers of an object that is being deleted."""
     extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
-    if not extra:
-        return []
-    why = "no new finalizers can be added if the object is being deleted, found new finalizers"
-    return [forbidden("metadata.finalizers", f"{why} []string{{{', '.join(map(quote, extra))}}}")]
-
-
-def _empty(name: str, value: str, why: str) -> FieldError:
-    return invalid(f"metadata.ownerReferences.{name}", value, why)
+    if extra and old.get("deletionTimestamp"):
+        why = "no new finalizers can be added if the object is being deleted, found new finalizers"
+        yield forbidden("metadata.finalizers", f"{why} []string{{{', '.join(map(quote, extra))}}}")
 
 
 # apimachinery's rand.String uses no vowels and look-alikes.
@@ -199,6 +184,8 @@ _NAME_RULES: dict[str, Callable[[str], Iterable[str]]] = {
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
 
+_label_errors = limited(label_errors)
+
 # Kinds whose rules for an update validate the whole object again, as a new one,
 VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
 # and kinds that report immutable fields first.
@@ -210,10 +197,10 @@ FIXED_FIRST = frozenset(
 def validate_metadata(
     obj: Obj,
     resource: Resource,
-    values: list[FieldError] | None = None,
-    change: list[FieldError] | None = None,
+    values: Sequence[FieldError] = (),
+    change: Sequence[FieldError] | None = None,
     subresource: str = "",
-    fixed: list[FieldError] | None = None,
+    fixed: Sequence[FieldError] = (),
 ) -> None:
     """Validate names, labels, annotations, owners and finalizers; raise StatusError 422 with every cause.
 
@@ -221,8 +208,8 @@ def validate_metadata(
     and the kind's own rules validate: each error is reported once more. `fixed` are the immutable fields.
     """
     metadata = metadata_of(obj)
-    common = _label_errors(metadata.get("labels") or {})
-    common += annotation_errors(metadata.get("annotations") or {})
+    common = _label_errors(metadata.get("labels") or {}, "metadata.labels")
+    common += annotation_errors(metadata.get("annotations") or {}, "metadata.annotations")
     common += owner_errors(metadata.get("ownerReferences") or [])
     name = str(metadata.get("name") or "")
     new = _name_errors(name, resource) + common
@@ -231,7 +218,7 @@ def validate_metadata(
     if change is not None:
         errors += [*change, *common] * 2
     again = new if change is not None and resource.id in VALIDATED_TWICE and not subresource else []
-    rest, fixed = [*again, *(values or [])], fixed or []
+    rest = [*again, *values]
     errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
     if errors:
         raise invalid_object(resource.kind, resource.internal_group, name, errors)
@@ -242,15 +229,6 @@ def _name_errors(name: str, resource: Resource) -> list[FieldError]:
         return [required("metadata.name", "name or generateName is required")]
     rule = _NAME_RULES.get(resource.resource, subdomain_faults)
     return [invalid("metadata.name", name, fault) for fault in rule(name)]
-
-
-@limited
-def _label_errors(labels: Obj) -> Iterator[FieldError]:
-    for key, value in labels.items():
-        for fault in label_key_faults(key):
-            yield invalid("metadata.labels", key, fault)
-        for fault in label_value_faults(str(value)):
-            yield invalid("metadata.labels", value, fault)
 
 
 def set_condition(obj: Obj, kind: str, status: str, reason: str, message: str = "", **more: object) -> None:

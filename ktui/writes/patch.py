@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from dataclasses import replace
+from functools import partial
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
@@ -32,7 +33,7 @@ from ktui.writes.patches.patch_documents import (
     patch_type,
     patched,
 )
-from ktui.writes.update import apply_change, context_of
+from ktui.writes.update import Update, context_of
 
 
 async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
@@ -45,7 +46,7 @@ async def apply(server: Server, call: Call, resource: Resource, form: Form, body
     if isinstance((metadata or {}).get("managedFields"), list):
         raise bad_request("metadata.managedFields must be nil")
     apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
-    context = context_of(server, call, resource, options, apply=apply)
+    context = replace(context_of(server, call, resource, options), apply=apply)
 
     def change(old: Obj) -> Obj:
         _check_declared(server, config, resource)
@@ -63,9 +64,7 @@ async def apply(server: Server, call: Call, resource: Resource, form: Form, body
             raise conflict(resource, context.name, why)
         await create(server, call, Creation(resource, new, options, apply=apply, authorized=False), form)
 
-    def update() -> Awaitable[None]:
-        return apply_change(server, call, context, change, form, options)
-
+    update = partial(Update(server, call, form, options, context).apply, change)
     await (update() if call.info.subresource else update_or_create(update, create_it))
 
 
@@ -122,7 +121,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     faults = () if kind == JSON_PATCH else body.duplicates
     touched = await compute(of_json_patch if kind == JSON_PATCH else of_merge_patch, document)
     strategic = document if kind == STRATEGIC else None
-    context = context_of(server, call, resource, options, touched=touched, strategic=strategic)
+    context = replace(context_of(server, call, resource, options), touched=touched, strategic=strategic)
 
     def change(old: Obj) -> Obj:
         new = patched(kind, old, document, resource.api_version, resource.kind)
@@ -131,4 +130,4 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
             metadata.pop("resourceVersion", None)
         return new
 
-    await apply_change(server, call, context, change, form, options, faults)
+    await Update(server, call, form, options, context, faults).apply(change)

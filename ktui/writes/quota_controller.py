@@ -18,8 +18,8 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.writes.admission.pod_resources import Quantities, plus
 from ktui.writes.admission.quotas import in_scope, limited_by, usage_now
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.managedfields.entries import tracked
+from ktui.writes.objectmeta import metadata_of
 from ktui.writes.server_controller import DELETED, LISTED, Key, ServerController
 
 MANAGER = "kube-controller-manager"
@@ -147,9 +147,7 @@ def with_status(quota: Obj, used: Quantities) -> Obj:
     wanted = {**status, "hard": hard, "used": {name: kept[name] for name in sorted(kept)}}
     if wanted == status:
         raise NoWrite
-    new = {**quota, "metadata": dict(metadata_of(quota)), "status": wanted}
-    track_update(quota, new, manager=MANAGER, time=timestamp(), resource=QUOTAS, subresource="status")
-    return new
+    return tracked(quota, {**quota, "status": wanted}, MANAGER, QUOTAS, "status")
 
 
 def _hard(quota: Obj) -> Quantities:

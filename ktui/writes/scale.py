@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
@@ -29,6 +27,7 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.patches.patch_documents import patch_document, patch_type, patched, patched_text
+from ktui.writes.update import Change
 from ktui.writes.validation.custom_resources import custom_errors
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
@@ -84,12 +83,7 @@ async def patch(server: Server, call: Call, resource: Resource) -> None:
 
 
 async def _change(
-    server: Server,
-    call: Call,
-    resource: Resource,
-    form: Form,
-    options: WriteOptions,
-    change: Callable[[Obj], Obj],
+    server: Server, call: Call, resource: Resource, form: Form, options: WriteOptions, change: Change
 ) -> None:
     paths, name = _paths(resource), call.info.name
 

@@ -237,12 +237,12 @@ async def allocating(
     registry = server.services.registry
     addresses = Addresses(registry, await service_range(server))
     allocation = Allocation(addresses, NodePorts(registry), namespace, name, dry_run)
+    stored = False
     try:
         yield allocation
-    except BaseException:
-        await allocation.finish(stored=False)
-        raise
-    await allocation.finish(stored=True)
+        stored = True
+    finally:
+        await allocation.finish(stored=stored)
 
 
 async def release(server: Server, resource: Resource, service: Obj) -> None:

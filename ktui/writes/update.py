@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
@@ -22,13 +24,11 @@ from ktui.writes.before_update import UpdateContext, check_identity, finished_de
 from ktui.writes.create import Creation, create, decoded, ttl_of
 from ktui.writes.decoding.body import STRICT, WARN, Unfit, name_kind, refused, refused_patch, strict_error
 from ktui.writes.decoding.typed_objects import shaped, warn
-from ktui.writes.managedfields.apply import Apply
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
-from ktui.writes.patches.conversion import conversion_fault
 from ktui.writes.patches.patch_documents import patched_text
-from ktui.writes.patches.strategic import consumed
+from ktui.writes.patches.strategic import consumed, conversion_fault
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
 from ktui.writes.validation.objects import has_changed, object_warnings
@@ -40,18 +40,20 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     new = await compute(request_body.sent_object, server, resource, body)
     call.sent = dict(metadata_of(new))
     await request_body.keep_typed(server, call, resource, new)
-    context, faults = context_of(server, call, resource, options, whole=True), body.duplicates
+    context, faults = replace(context_of(server, call, resource, options), whole=True), body.duplicates
+    decode = partial(decoded, server, call, resource, new, options, faults)
+    replaced = partial(Update(server, call, form, options, context, faults).apply, lambda _: new)
     try:
         check_identity(new, context)
     except StatusError:
-        await compute(decoded, server, call, resource, new, options, faults)  # upstream decodes it first
+        await compute(decode)  # upstream decodes it first
         raise
     if resource.resource not in CREATED_BY_UPDATES or call.info.subresource:
         try:
-            await apply_change(server, call, context, lambda _: new, form, options, faults)
+            await replaced()
         except StatusError as error:
             if error.code == 404:  # so it does here
-                await compute(decoded, server, call, resource, new, options, faults)
+                await compute(decode)
             raise
         return
 
@@ -62,119 +64,94 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         metadata_of(missing).pop("resourceVersion", None)
         await create(server, call, Creation(resource, missing, options, faults, authorized=False), form)
 
-    await update_or_create(
-        lambda: apply_change(server, call, context, lambda _: new, form, options, faults), create_it
-    )
+    await update_or_create(replaced, create_it)
 
 
 Change = Callable[[Obj], Obj]
 """Stored object → wanted object; must not modify the stored one (they may share parts)."""
 
 
-def context_of(
-    server: Server,
-    call: Call,
-    resource: Resource,
-    options: WriteOptions,
-    *,
-    whole: bool = False,
-    touched: Obj | None = None,
-    strategic: Obj | None = None,
-    apply: Apply | None = None,
-) -> UpdateContext:
-    info, minor = call.info, call.behaviour.minor
+def context_of(server: Server, call: Call, resource: Resource, options: WriteOptions) -> UpdateContext:
+    info, manager = call.info, options.field_manager
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
+    key, minor = server.cacher(resource).store.prefix + path, call.behaviour.minor
     where = info.namespace, info.name, info.subresource
-    key = server.cacher(resource).store.prefix + path
-    patch = touched or {}, strategic
-    return UpdateContext(resource, *where, options.field_manager, whole, key, *patch, apply, minor)
+    return UpdateContext(resource, *where, manager, whole=False, key=key, minor=minor)
 
 
-async def apply_change(
-    server: Server,
-    call: Call,
-    context: UpdateContext,
-    change: Change,
-    form: Form,
-    options: WriteOptions,
-    faults: Sequence[str] = (),
-) -> None:
-    """Store `change(old)` by the rules of an update, and send the result; `faults` are those of the body."""
-    warnings: list[str] = []
-    compute = _by_the_rules(server, call, context, change, options.validation, faults, warnings)
-    await check_webhooks(server, context.resource, call.info, "UPDATE", None)
-    call.writes()
-    try:
-        outcome = await _allocated(server, context, compute, options)
-    finally:
-        warn(call, warnings)  # also for a refused update
-    if isinstance(outcome, dict):
-        call.meter.trees.append(outcome)
-        await send_tree(server, call, context.resource, outcome, form)
-    else:
-        await send_object(server, call, context.resource, outcome, form)
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An update of a stored object; `faults` are those of the body."""
 
+    server: Server
+    call: Call
+    form: Form
+    options: WriteOptions
+    context: UpdateContext
+    faults: Sequence[str] = ()
 
-async def _allocated(
-    server: Server, context: UpdateContext, compute: Change, options: WriteOptions
-) -> StoredObject | Obj:
-    """The outcome with allocated values: they are reserved on demand, then the change is decided again."""
-    where, name, dry_run = context.namespace, context.name, options.dry_run
-    async with allocating(server, context.resource, where, name, dry_run=dry_run) as allocation:
-        if allocation is None or context.subresource:
-            return await _outcome(server, context, compute, options)
+    async def apply(self, change: Change) -> None:
+        """Store `change(old)` by the rules of an update, and send the result."""
+        server, call, resource = self.server, self.call, self.context.resource
+        warnings: list[str] = []
+        await check_webhooks(server, resource, call.info, "UPDATE", None)
+        call.writes()
+        try:
+            outcome = await self._allocated(lambda old: self._by_the_rules(old, change, warnings))
+        finally:
+            warn(call, warnings)  # also for a refused update
+        if isinstance(outcome, dict):
+            call.meter.trees.append(outcome)
+            await send_tree(server, call, resource, outcome, self.form)
+        else:
+            await send_object(server, call, resource, outcome, self.form)
 
-        def filled(old: Obj) -> Obj:
-            new = compute(old)
-            allocation.fill(old, new)
-            return new
+    async def _allocated(self, change: Change) -> StoredObject | Obj:
+        """The outcome with allocated values: reserved on demand, then the change is decided again."""
+        context, dry_run = self.context, self.options.dry_run
+        where = context.resource, context.namespace, context.name
+        async with allocating(self.server, *where, dry_run=dry_run) as allocation:
+            if allocation is None or context.subresource:
+                return await self._outcome(change)
 
-        while True:
-            try:
-                return await _outcome(server, context, filled, options)
-            except Unallocated as lacking:
-                await allocation.reserve(lacking.needs)
+            def filled(old: Obj) -> Obj:
+                new = change(old)
+                allocation.fill(old, new)
+                return new
 
+            while True:
+                try:
+                    return await self._outcome(filled)
+                except Unallocated as lacking:
+                    await allocation.reserve(lacking.needs)
 
-async def _outcome(
-    server: Server, context: UpdateContext, compute: Change, options: WriteOptions
-) -> StoredObject | Obj:
-    """The stored object; or, if nothing was stored, what a dry run would write, or the deleted object."""
-    answer: Obj | None = None
+    async def _outcome(self, change: Change) -> StoredObject | Obj:
+        """The stored object; or, if nothing was stored, what a dry run would write, or the deleted object."""
+        answer: Obj | None = None
+        dry_run = self.options.dry_run
 
-    def commit(old: Obj) -> Obj | None:
-        nonlocal answer
-        answer = None
-        new = compute(old)
-        removes = finished_deleting(new)
-        if removes or options.dry_run:
-            resource_version = (old.get("metadata") or {}).get("resourceVersion", "")
-            answer = {**new, "metadata": {**new["metadata"], "resourceVersion": resource_version}}
-        if options.dry_run:
-            raise NoWrite
-        return None if removes else new
+        def commit(old: Obj) -> Obj | None:
+            nonlocal answer
+            answer = None
+            new = change(old)
+            removes = finished_deleting(new)
+            if removes or dry_run:
+                resource_version = (old.get("metadata") or {}).get("resourceVersion", "")
+                answer = {**new, "metadata": {**new["metadata"], "resourceVersion": resource_version}}
+            if dry_run:
+                raise NoWrite
+            return None if removes else new
 
-    cacher = server.cacher(context.resource)
-    where = context.namespace or None
-    cached = None if options.dry_run else cacher.cached(where, context.name)
-    ttl = ttl_of(server, context.resource)
-    stored = await cacher.store.update(where, context.name, commit, cached=cached, ttl=ttl)
-    return stored if answer is None else answer
+        cacher = self.server.cacher(self.context.resource)
+        where, name = self.context.namespace or None, self.context.name
+        cached = None if dry_run else cacher.cached(where, name)
+        ttl = ttl_of(self.server, self.context.resource)
+        stored = await cacher.store.update(where, name, commit, cached=cached, ttl=ttl)
+        return stored if answer is None else answer
 
-
-def _by_the_rules(
-    server: Server,
-    call: Call,
-    context: UpdateContext,
-    change: Change,
-    validation: str,
-    faults: Sequence[str],
-    warnings: list[str],
-) -> Change:
-    """Return the change with all rules of an update; `warnings` collects the warnings for the client."""
-    resource = context.resource
-
-    def compute(old: Obj) -> Obj:
+    def _by_the_rules(self, old: Obj, change: Change, warnings: list[str]) -> Obj:
+        """Return the changed object, by all rules of an update; `warnings` collects those for the client."""
+        server, context, resource = self.server, self.context, self.context.resource
         old = in_version(server, old, resource)
         patched = change(old)
         if not resource.custom and isinstance(patched, dict):
@@ -183,18 +160,18 @@ def _by_the_rules(
             new, unknown = shaped(server, patched, resource, old)
         except Unfit as unfit:
             fault = conversion_fault(patched, resource) if context.strategic is not None else ""
-            raise _refused(context, patched, fault or unfit.reason) from None
+            raise _refused(context, patched, fault or str(unfit)) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
-        found = [*faults, *unknown]
-        if found and validation == STRICT:
+        found = [*self.faults, *unknown]
+        if found and self.options.validation == STRICT:
             raise _refused(context, patched, strict_error(found))
-        warnings[:] = found if validation == WARN else []
+        warnings[:] = found if self.options.validation == WARN else []
         check_identity(new, context)
         if not resource.custom and (patched.get("metadata") or {}).get("managedFields") == []:
             new["metadata"]["managedFields"] = [{}]  # both reset them
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
-        confirm_changed_grant(server, call, resource, old, new)
+        confirm_changed_grant(server, self.call, resource, old, new)
         new = updated(old, new, context)
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
@@ -203,8 +180,6 @@ def _by_the_rules(
             if has_changed(old, new):
                 warnings.extend(unevaluated(resource, new))
         return new
-
-    return compute
 
 
 def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:

@@ -16,7 +16,7 @@ from ktui.authn import service_accounts
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import ServiceAccountTokens, TokenSettings
 from ktui.authn.token_reviews import AuthenticationReviews
-from ktui.authz.access_reviews import AccessReviews
+from ktui.authz import access_reviews
 from ktui.authz.aggregation import RoleAggregation
 from ktui.authz.authorizers import AlwaysAllow, RbacAuthorizer
 from ktui.authz.roles import Roles, create_default_roles
@@ -52,17 +52,17 @@ class RequestChain:
 
     @property
     def handlers(self) -> Handlers:
-        about_users, about_access = AuthenticationReviews(self.authenticator), AccessReviews(self.authorizer)
+        about_users = AuthenticationReviews(self.authenticator)
         return Handlers(
             pages=service_accounts.pages(self.authenticator.accounts),
             subresources={"token": {"POST": about_users.new_token}},
             reviews={
                 "selfsubjectreviews.authentication.k8s.io": about_users.of_myself,
                 "tokenreviews.authentication.k8s.io": about_users.of_token,
-                "selfsubjectaccessreviews.authorization.k8s.io": about_access.of_myself,
-                "subjectaccessreviews.authorization.k8s.io": about_access.of_anyone,
-                "localsubjectaccessreviews.authorization.k8s.io": about_access.of_anyone,
-                "selfsubjectrulesreviews.authorization.k8s.io": about_access.my_rules,
+                "selfsubjectaccessreviews.authorization.k8s.io": access_reviews.of_myself,
+                "subjectaccessreviews.authorization.k8s.io": access_reviews.of_anyone,
+                "localsubjectaccessreviews.authorization.k8s.io": access_reviews.of_anyone,
+                "selfsubjectrulesreviews.authorization.k8s.io": access_reviews.my_rules,
             },
         )
 

@@ -29,6 +29,7 @@ _EVERY_CONTAINER = ("cpu", "memory")
 _STORAGE = "requests.storage"
 _CLASS = ".storageclass.storage.k8s.io/"
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+QUOTAS = "ResourceQuota"
 
 
 def usage_of(resource: Resource, obj: Obj) -> Quantities:
@@ -66,15 +67,13 @@ def _pod_usage(requests: Quantities, limits: Quantities) -> Quantities:
 
 
 def _service_usage(spec: Obj) -> Quantities:
-    kind, ports = spec.get("type"), len(spec.get("ports") or [])
+    kind, ports = spec.get("type"), spec.get("ports") or []
     if kind == "NodePort":
-        return {"services.nodeports": str(ports)}
+        return {"services.nodeports": str(len(ports))}
     if kind != "LoadBalancer":
         return {}
-    if spec.get("allocateLoadBalancerNodePorts", True):
-        numbered = ports
-    else:
-        numbered = sum(bool(port.get("nodePort")) for port in spec.get("ports") or [])
+    allocated = spec.get("allocateLoadBalancerNodePorts", True)
+    numbered = sum(bool(allocated or port.get("nodePort")) for port in ports)
     return {"services.loadbalancers": "1", "services.nodeports": str(numbered)}
 
 
@@ -158,9 +157,6 @@ def _crosses_namespaces(affinity: Obj) -> bool:
         if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
             return True
     return False
-
-
-QUOTAS = "ResourceQuota"
 
 
 async def charge_quotas(

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid, invalid_object
+from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import SERVED_MEDIA_TYPES, StatusError, bad_request, unsupported_media_type
 
 Knows = Callable[[str, str], bool]
+"""(apiVersion, kind) → whether there is such a kind."""
 
 SCHEME = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
 # Groups whose kinds share an internal type.
@@ -21,10 +22,7 @@ FAMILIES = ({"", "events.k8s.io"}, {"apps", "extensions"}, {"extensions", "netwo
 
 
 def kind_fault(obj: Obj, resource: Resource, knows: Knows) -> str:
-    """Return why the object cannot be decoded as one of `resource`, in any version; "" if it can.
-
-    `knows` reports whether an apiVersion has a kind.
-    """
+    """Return why the object cannot be decoded as one of `resource`, in any version; "" if it can."""
     api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
     group, _, version = api_version.rpartition("/")
     if resource.custom or (api_version, kind) == (resource.api_version, resource.kind):
@@ -100,10 +98,7 @@ class SentBody:
 
 
 def decode_object(body: SentBody, resource: Resource, knows: Knows) -> Obj:
-    """Return the object of `resource` in a body; raise StatusError 400 or 415.
-
-    `knows` reports whether an apiVersion has a kind.
-    """
+    """Return the object of `resource` in a body; raise StatusError 400 or 415."""
     sent = body.media_type
     if sent and sent not in JSON_TYPES and (sent != PROTOBUF or resource.custom):
         raise unsupported_media_type()
@@ -173,9 +168,8 @@ def name_kind(obj: Obj, resource: Resource) -> None:
 
 
 def _check_kind(obj: Obj, resource: Resource, body: bytes, knows: Knows) -> None:
-    kind, api_version = obj.get("kind"), obj.get("apiVersion")
     if resource.custom:
-        if not kind:
+        if not obj.get("kind"):
             raise _unrecognized(resource, f"Object 'Kind' is missing in '{_text(body)}'", body)
         obj.setdefault("apiVersion", "")
     else:
@@ -214,11 +208,7 @@ STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 
 
 class Unfit(Exception):
-    """A member with another type than the kind's; `reason` has the path."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A member with another type than the kind's; str() is the reason, with the path."""
 
 
 def check_metadata(obj: Obj) -> None:
@@ -254,8 +244,7 @@ def misfit(kind: str, version: str, reason: str) -> StatusError:
 
 def refused_patch(text: str, reason: str) -> StatusError:
     """422 of a patch: the JSON `text` of the patched object is quoted, as upstream does."""
-    error = invalid("patch", text, reason)
-    return invalid_object("", "", "", [FieldError(error.field, error.reason, error.message)])
+    return invalid_object("", "", "", [invalid("patch", text, reason)])
 
 
 def strict_error(faults: Iterable[str]) -> str:

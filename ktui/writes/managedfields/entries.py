@@ -13,6 +13,7 @@ from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import JSON_ZERO_VALUES
 from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
+from ktui.writes.objectmeta import timestamp
 
 
 def _empty_object(resource: Resource) -> Obj:
@@ -71,6 +72,13 @@ def track_update(
         own["time"] = time
     kept = [entry for entry in entries if entry["fieldsV1"]]
     store_entries(new, sorted(kept, key=entry_order))
+
+
+def tracked(old: Obj, new: Obj, manager: str, resource: Resource, subresource: str = "") -> Obj:
+    """Return `new`, with metadata of its own, as `manager` writes it now in place of `old`."""
+    new = {**new, "metadata": dict(new["metadata"])}
+    track_update(old, new, manager=manager, time=timestamp(), resource=resource, subresource=subresource)
+    return new
 
 
 def _starting_entries(old: Obj | None, new: Obj, *, custom: bool, subresource: str) -> list[Obj]:

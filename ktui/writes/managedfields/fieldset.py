@@ -22,6 +22,13 @@ from ktui.writes.managedfields.nodes import Keys, Node
 FieldSet = Obj
 
 MEMBER = "."
+_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+# Fields that no manager ever owns.
+UNOWNED = frozenset({
+    "name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields",
+    "resourceVersion",
+})  # fmt: skip
+_ABSENT = object()
 
 
 def union(*sets: FieldSet) -> FieldSet:
@@ -88,9 +95,6 @@ def step_text(key: str) -> str:
     return f"[={rest}]"
 
 
-_compact = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-
 def _absorb(whole: FieldSet, other: FieldSet) -> None:
     """Add the paths of `other` in place; the trees of `other` are not shared."""
     for key, below in other.items():
@@ -132,13 +136,6 @@ def _place(key: str) -> tuple[str, list[tuple[str, int, Any]]]:
         return "k:", [(name, rank, value if rank < 3 else str(value)) for name, rank, value in ranked]
     except (ValueError, RecursionError):  # as a client sent it
         return key, []
-
-
-# Fields that no manager ever owns.
-UNOWNED = frozenset({
-    "name", "namespace", "creationTimestamp", "selfLink", "uid", "generation", "managedFields",
-    "resourceVersion",
-})  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -190,9 +187,6 @@ def entry(value: Any, node: Node) -> Any:
 
 class Items(Obj):
     """Items of a keyed list or set, by path element."""
-
-
-_ABSENT = object()
 
 
 def _compare_values(

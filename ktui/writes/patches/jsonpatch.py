@@ -8,6 +8,9 @@ from typing import Any
 from ktui.documents.limits import MAX_DEPTH
 from ktui.kube.json_trees import Obj, copied, deeper_than
 
+# kube-apiserver: JSONPatchMaxCopyBytes.
+MAX_COPIED_BYTES = 3 * 1024 * 1024
+
 
 def merge_patch(target: Any, patch: Any) -> Any:
     """A new tree: null removes, objects merge, everything else replaces. The inputs are not changed."""
@@ -20,10 +23,6 @@ def merge_patch(target: Any, patch: Any) -> Any:
         else:
             merged[name] = merge_patch(merged.get(name), value)
     return merged
-
-
-# kube-apiserver: JSONPatchMaxCopyBytes.
-MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 
 class PatchFailed(Exception):

@@ -117,10 +117,9 @@ def _check_operations(operations: list[Any], *, strict: bool) -> None:
             member = (operation or {}).get(name)
             if member is not None and not isinstance(member, str):
                 raise _undecodable(member, f"struct field jsonPatchOp.{name} of type string")
-    if len(operations) > MAX_OPERATIONS:
-        raise request_entity_too_large(
-            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
-        )
+    if (count := len(operations)) > MAX_OPERATIONS:
+        most = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}"
+        raise request_entity_too_large(f"{most}, got {count}")
 
 
 def _undecodable(value: Any, where: str) -> StatusError:

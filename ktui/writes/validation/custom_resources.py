@@ -21,6 +21,13 @@ from ktui.writes.decoding.body import json_type
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.formats import has_format
 
+# After errors of these kinds upstream does not check an object by the rules of its schema.
+_BLOCKING = frozenset(
+    f"FieldValue{kind}" for kind in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid")
+)
+_COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not"})
+_MOST = 20
+
 
 def duplicates(value: Any, schema: Schema | None, path: Path | None = None) -> Iterator[FieldError]:
     """Yield an error for each duplicate in lists with x-kubernetes-list-type: a set's value, a map's key."""
@@ -92,12 +99,6 @@ def _own(errors: Iterator[FieldError], subresource: str) -> Iterator[FieldError]
             yield replace(error, message=error.message.replace(f": {path} in body", f": {rest} in body", 1))
 
 
-# After errors of these kinds upstream does not check an object by the rules of its schema.
-_BLOCKING = frozenset(
-    f"FieldValue{kind}" for kind in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid")
-)
-
-
 def _has_rules(schema: Any) -> bool:
     """Whether a schema or one in it has rules in CEL."""
     if isinstance(schema, list):
@@ -147,9 +148,6 @@ def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[F
             yield from validate(item, schema["items"], (path, f"[{at}]"))
 
 
-_COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not"})
-
-
 def _combined(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
     """Yield the errors of schemas in a schema: upstream's of all of them, then those of the first."""
     if not schema.keys() & _COMBINED:
@@ -179,9 +177,6 @@ def _combined(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldEr
 def _of_each(value: Any, schemas: Any, path: Path | None) -> list[list[FieldError]]:
     """Return the first errors of the value by each of these schemas."""
     return [list(islice(validate(value, each, path), _MOST)) for each in schemas or ()]
-
-
-_MOST = 20
 
 
 def _overall(why: str) -> FieldError:

@@ -6,12 +6,11 @@ Not all of upstream's rules are here.
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid, limited, required
+from ktui.kube.fielderrors import FieldError, invalid, limited, required, unfit
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
@@ -33,66 +32,21 @@ from ktui.writes.validation.values import (
     storage,
     workloads,
 )
-from ktui.writes.validation.values.checks import Row, RuleTree, below, counts, table_of
+from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 
-_WEBHOOKS = "admissionregistration.k8s.io"
-_ROWS: dict[str, tuple[Row, ...]] = {
-    "apiservices.apiregistration.k8s.io": cluster.API_SERVICE,
-    "certificatesigningrequests.certificates.k8s.io": cluster.SIGNING_REQUEST,
-    "clusterrolebindings.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE_BINDING,
-    "clusterroles.rbac.authorization.k8s.io": cluster.CLUSTER_ROLE,
-    "configmaps": cluster.CONFIG_MAP,
-    "controllerrevisions.apps": cluster.REVISION,
-    "cronjobs.batch": jobs.CRON_JOB,
-    "csidrivers.storage.k8s.io": storage.CSI_DRIVER,
+_ROWS: dict[str, Rows] = {
     "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
-    "daemonsets.apps": workloads.DAEMON_SET,
-    "deployments.apps": workloads.DEPLOYMENT,
-    "endpoints": networks.ENDPOINTS,
-    "endpointslices.discovery.k8s.io": networks.ENDPOINT_SLICE,
-    "events": events.EVENT,
-    "events.events.k8s.io": events.EVENT,
-    "flowschemas.flowcontrol.apiserver.k8s.io": flow_control.FLOW_SCHEMA,
-    "horizontalpodautoscalers.autoscaling": policies.AUTOSCALER,
-    "ingressclasses.networking.k8s.io": networks.INGRESS_CLASS,
-    "ingresses.networking.k8s.io": networks.INGRESS,
-    "jobs.batch": jobs.JOB,
-    "ipaddresses.networking.k8s.io": cluster.ADDRESS,
-    "leases.coordination.k8s.io": cluster.LEASE,
-    "limitranges": policies.LIMIT_RANGE,
-    f"mutatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
-    "namespaces": cluster.NAMESPACE,
-    "networkpolicies.networking.k8s.io": networks.NETWORK_POLICY,
-    "nodes": cluster.NODE,
-    "persistentvolumeclaims": storage.CLAIM,
-    "persistentvolumes": storage.VOLUME,
-    "poddisruptionbudgets.policy": policies.BUDGET,
-    "pods": pods.POD,
-    "podtemplates": (("template", pods.template_errors),),
-    "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": flow_control.PRIORITY_LEVEL,
-    "replicasets.apps": workloads.REPLICA_SET,
-    "replicationcontrollers": workloads.CONTROLLER,
-    "resourcequotas": policies.QUOTA,
-    "rolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
-    "roles.rbac.authorization.k8s.io": cluster.ROLE,
-    "runtimeclasses.node.k8s.io": cluster.RUNTIME_CLASS,
-    "secrets": cluster.SECRET,
-    "services": services.SERVICE,
-    "statefulsets.apps": workloads.STATEFUL_SET,
-    "storageclasses.storage.k8s.io": storage.STORAGE_CLASS,
-    f"validatingwebhookconfigurations.{_WEBHOOKS}": cluster.WEBHOOKS,
-}
+    **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
+    **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
+}  # fmt: skip
+_KINDS = {kind: table_of(*rows) for kind, rows in _ROWS.items()}
+# Fields with whose errors an object may stay that has them already.
+_TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
 
 
 def value_errors(resource: str, obj: Obj) -> list[FieldError]:
     """Return the errors in the values of an object; `resource` is the resource's id."""
-    return _table(resource).errors(obj)
-
-
-@functools.cache
-def _table(resource: str) -> RuleTree:
-    return table_of(*_ROWS.get(resource, ()))
+    return _KINDS[resource].errors(obj) if resource in _KINDS else []
 
 
 # Rules for new objects only.
@@ -112,10 +66,6 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
     only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
     return [*generated, *value_errors(resource.id, obj), *only_new]
-
-
-# Fields with whose errors an object may stay that has them already.
-_TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
 
 
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
@@ -169,10 +119,11 @@ DAEMONS = (
     "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
     "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
 )  # fmt: skip
+_CONDITIONS = "status.conditions"
 PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
 
 
-def _counts(*names: str) -> tuple[Row, ...]:
+def _counts(*names: str) -> Rows:
     return below("status", counts(*names))
 
 
@@ -194,12 +145,12 @@ def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
     if _end(status) == _end(_status(old)):
         return
     if "Complete" in true and "Failed" in true:
-        yield _conditions("cannot set both Complete=True and Failed=True conditions")
+        yield unfit(_CONDITIONS, "cannot set both Complete=True and Failed=True conditions")
     if "Complete" in true and not status.get("completionTime"):
         yield required("status.completionTime", "completionTime is required for Complete jobs")
     for ends, first in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
         if ends in true and first not in true:
-            yield _conditions(f"cannot set {ends}=True condition without the {first}=true condition")
+            yield unfit(_CONDITIONS, f"cannot set {ends}=True condition without the {first}=true condition")
     if true & {"Complete", "Failed"} and not status.get("startTime"):
         yield required("status.startTime", "startTime is required for finished job")
 
@@ -211,11 +162,6 @@ def _true(status: Obj) -> set[Any]:
 def _end(status: Obj) -> tuple[Any, ...]:
     met = _true(status) & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
     return met, status.get("startTime"), status.get("completionTime")
-
-
-def _conditions(why: str) -> FieldError:
-    """Return the error of a Job's conditions, which upstream does not show."""
-    return FieldError("status.conditions", "FieldValueInvalid", f"Invalid value: {why}")
 
 
 def _namespace(obj: Obj) -> Iterator[FieldError]:

@@ -10,7 +10,8 @@ from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
 from ktui.kube.quantity import amount
-from ktui.writes.validation.values.checks import without_zeros
+from ktui.writes.validation.values.checks import numbered, without_zeros
+from ktui.writes.validation.values.scheduling import PREFERRED, REQUIRED
 
 # Kinds whose name becomes part of the names of pods, and the path of each kind's template.
 _NAMED = ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob", "ReplicationController")
@@ -104,17 +105,14 @@ def _labels(spec: Obj, at: str) -> Iterator[str]:
         if name in _OLD_LABELS:
             yield f"{at}.nodeSelector[{name}]: {_renamed(name)}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    needed, preferred = (
-        f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred")
-    )
     where = f"{at}.affinity.nodeAffinity"
     terms = [
-        (term, f"{where}.{needed}.nodeSelectorTerms[{index}]")
-        for index, term in enumerate((affinity.get(needed) or {}).get("nodeSelectorTerms") or [])
+        (term, f"{where}.{REQUIRED}.nodeSelectorTerms[{index}]")
+        for index, term in enumerate((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or [])
     ]
     terms += [
-        (each.get("preference") or {}, f"{where}.{preferred}[{index}].preference")
-        for index, each in enumerate(affinity.get(preferred) or [])
+        (each.get("preference") or {}, f"{where}.{PREFERRED}[{index}].preference")
+        for index, each in enumerate(affinity.get(PREFERRED) or [])
     ]
     for term, field in terms:
         for index, expression in enumerate(term.get("matchExpressions") or []):
@@ -135,12 +133,9 @@ def _renamed(label: str) -> str:
 
 def _repeated(spec: Obj, at: str) -> Iterator[str]:
     for member, name in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
-        seen = set()
-        for index, item in enumerate(spec.get(member) or []):
-            value = str(item.get(name) or "")
-            if value in seen:
-                yield f"{at}.{member}[{index}].{name}: duplicate {name} {quote(value)}"
-            seen.add(value)
+        for where, _, value, again in numbered(spec.get(member) or [], name):
+            if again:
+                yield f"{at}.{member}{where}.{name}: duplicate {name} {quote(value)}"
     for index, item in enumerate(spec.get("imagePullSecrets") or []):
         if not item.get("name"):
             yield f'{at}.imagePullSecrets[{index}].name: invalid empty name ""'
@@ -162,14 +157,11 @@ def _of_container(container: Obj, at: str) -> Iterator[str]:
     for name in ("memory", "ephemeral-storage"):
         for member in ("limits", "requests"):
             yield from _fraction(resources.get(member) or {}, name, f"{at}.resources.{member}")
-    seen = set()
-    for index, variable in enumerate(container.get("env") or []):
-        name, value = str(variable.get("name") or ""), str(variable.get("value") or "")
-        used = f"$({name})"
-        if name in seen and (variable.get("valueFrom") is not None or value == used or used not in value):
+    for where, variable, name, again in numbered(container.get("env") or [], "name"):
+        value, used = str(variable.get("value") or ""), f"$({name})"
+        if again and (variable.get("valueFrom") is not None or value == used or used not in value):
             hides = f"hides previous definition of {quote(name)}, which may be dropped when using apply"
-            yield f"{at}.env[{index}]: {hides}"
-        seen.add(name)
+            yield f"{at}.env{where}: {hides}"
 
 
 def _ports(containers: Iterable[tuple[Obj, str]]) -> Iterator[str]:
@@ -201,8 +193,7 @@ def _ports(containers: Iterable[tuple[Obj, str]]) -> Iterator[str]:
 def _affinity(affinity: Obj, at: str) -> Iterator[str]:
     for member in ("podAffinity", "podAntiAffinity"):
         part = affinity.get(member) or {}
-        for rule, inner in (("required", ""), ("preferred", "podAffinityTerm")):
-            name = f"{rule}DuringSchedulingIgnoredDuringExecution"
+        for name, inner in ((REQUIRED, ""), (PREFERRED, "podAffinityTerm")):
             for index, term in enumerate(part.get(name) or []):
                 selects = (term.get(inner) or {}) if inner else term
                 if selects.get("labelSelector") is None:

@@ -21,18 +21,20 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
     """Yield the errors of a LabelSelector: keys, operators and values."""
     if not isinstance(selector, dict):
         return
-    for key, value in (selector.get("matchLabels") or {}).items():
-        for fault in label_key_faults(key):
-            yield invalid(f"{field}.matchLabels", key, fault)
-        for fault in label_value_faults(str(value)):
-            yield invalid(f"{field}.matchLabels", value, fault)
+    yield from label_errors(selector.get("matchLabels") or {}, f"{field}.matchLabels")
     for number, expression in enumerate(selector.get("matchExpressions") or []):
         place, key = f"{field}.matchExpressions[{number}]", expression.get("key", "")
         yield from operator_errors(expression, place)
         yield from (invalid(f"{place}.key", key, fault) for fault in label_key_faults(key))
         for at, value in enumerate(expression.get("values") or []):
-            for fault in label_value_faults(value):
-                yield invalid(f"{place}.values[{at}]", value, fault)
+            yield from (invalid(f"{place}.values[{at}]", value, fault) for fault in label_value_faults(value))
+
+
+def label_errors(labels: Obj, field: str) -> Iterator[FieldError]:
+    """Yield the errors of labels, all at the same field."""
+    for key, value in labels.items():
+        yield from (invalid(field, key, fault) for fault in label_key_faults(key))
+        yield from (invalid(field, value, fault) for fault in label_value_faults(str(value)))
 
 
 def operator_errors(
@@ -63,7 +65,7 @@ def template_mismatch(spec: Obj) -> Iterator[FieldError]:
     selector, labels = spec.get("selector"), _template_labels(spec)
     if isinstance(selector, dict) and not selector.keys() & {"matchLabels", "matchExpressions"}:
         selector = {"matchLabels": selector}
-    if selector is None or not _matches(selector, labels):
+    if selector is None or not matches(selector, labels):
         given = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
         shown = None if given is None else dict(sorted(given.items()))
         yield invalid(".template.metadata.labels", shown, MISMATCH)
@@ -74,24 +76,21 @@ def generated_labels(minor: int) -> dict[str, str]:
     return _LABELS | (_PREFIXED_LABELS if minor >= 27 else {})
 
 
-def generated_selector_errors(job: Obj, minor: int) -> list[FieldError]:
-    """Return the errors of a Job without manual selector, which has generated labels that only it selects."""
+def generated_selector_errors(job: Obj, minor: int) -> Iterator[FieldError]:
+    """Yield the errors of a Job without manual selector, which has generated labels that only it selects."""
     spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
     if spec.get("manualSelector") or spec.get("selector") is None:
-        return []
+        return
     labels = _template_labels(spec)
     expected = {label: str(metadata.get(member, "")) for label, member in generated_labels(minor).items()}
-    errors = []
     for label, value in expected.items():
         field = f"spec.template.metadata.labels[{label}]"
         if label not in labels:
-            errors.append(required(field, f"must be '{value}'"))
+            yield required(field, f"must be '{value}'")
         elif labels[label] != value:
-            errors.append(invalid(field, dict(sorted(labels.items())), f"must be '{value}'"))
-    if not _matches(spec["selector"], expected):
-        shown = selector_shown(spec["selector"])
-        errors.append(invalid("spec.selector", shown, "`selector` not auto-generated"))
-    return errors
+            yield invalid(field, dict(sorted(labels.items())), f"must be '{value}'")
+    if not matches(spec["selector"], expected):
+        yield invalid("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
 
 
 def selector_shown(selector: Any) -> Any:
@@ -112,8 +111,9 @@ def _template_labels(spec: Obj) -> Obj:
     return labels
 
 
-def _matches(selector: Obj, labels: Obj) -> bool:
+def matches(selector: Obj, labels: Obj, *, unknown: bool = True) -> bool:
+    """Return whether a LabelSelector selects the labels; `unknown`: the result for an unknown operator."""
     try:
         return LabelSelector(requirements_of(selector)).matches(labels)
     except ValueError:
-        return True  # an operator that is reported elsewhere
+        return unknown

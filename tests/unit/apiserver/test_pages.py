@@ -18,7 +18,7 @@ from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd import MASK, describe
 from ktui.apiserver.pages.own import TelemetryStream
 from ktui.apiserver.pages.responses import PageRouter, number
-from ktui.apiserver.pages.routes import Check, HealthPages, stale_text
+from ktui.apiserver.pages.routes import Check, HealthPages, stale_text, version_document
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import ServiceAccountTokens
 from ktui.authz.authorizers import AlwaysAllow
@@ -329,3 +329,10 @@ def test_pages_are_found_by_pattern_and_method() -> None:
     with pytest.raises(StatusError) as caught:
         router.find("POST", "/a/x/c")
     assert caught.value.code == 405
+
+
+def test_a_version_that_can_be_emulated_says_so() -> None:
+    before, since = (version_document(behaviour_of(version)) for version in ("1.32", "1.33"))
+    added = {"emulationMajor": "1", "emulationMinor": "33"}
+    added |= {"minCompatibilityMajor": "1", "minCompatibilityMinor": "32"}
+    assert since.keys() - before.keys() == added.keys() and since | added == since

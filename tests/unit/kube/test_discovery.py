@@ -150,3 +150,13 @@ def test_aggregated_in_the_older_version() -> None:
         group_discovery_list(TABLE, core=True, version="v2beta1")["apiVersion"]
         == "apidiscovery.k8s.io/v2beta1"
     )
+
+
+def test_aggregated_discovery_names_groups_only_where_they_differ() -> None:
+    groups = {item["metadata"]["name"]: item for item in group_discovery_list(BUILTIN, core=False)["items"]}
+    (version,) = (v for v in groups["apps"]["versions"] if v["version"] == "v1")
+    (deployments,) = (r for r in version["resources"] if r["resource"] == "deployments")
+    assert deployments["responseKind"] == {"group": "", "version": "", "kind": "Deployment"}
+    kinds = {sub["subresource"]: sub["responseKind"] for sub in deployments["subresources"]}
+    assert kinds["scale"] == {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+    assert kinds["status"] == {"group": "", "version": "", "kind": "Deployment"}

@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.golang import base64text, jsonscan
-from ktui.kube.golang.formatting import NumError, clean, general, parse_int, parse_uint, quote
+from ktui.kube.golang.formatting import (
+    NumError,
+    clean,
+    general,
+    go_syntax,
+    go_value,
+    parse_int,
+    parse_uint,
+    quote,
+)
 
 
 @pytest.mark.parametrize(
@@ -196,3 +205,10 @@ def test_floats_by_the_fewest_digits(value: float, text: str) -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_fewest_digits_name_the_float(value: float) -> None:
     assert float(general(value)) == value
+
+
+def test_values_in_gos_formats() -> None:
+    assert go_syntax({"b": [1, "x", None], "a": True}) == (
+        'map[string]interface {}{"a":true, "b":[]interface {}{1, "x", interface {}(nil)}}'
+    )
+    assert (go_value(1 << 63), go_value((1 << 63) - 1)) == ("9.223372036854776e+18", "9223372036854775807")

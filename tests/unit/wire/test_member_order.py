@@ -85,3 +85,23 @@ def test_every_field_has_one_place_in_the_order() -> None:
     for message in set(kind_messages()) | {"core.v1.Container"}:
         order = member_order(message)
         assert not order or sorted(order) == [field.number for field in fields(message)]
+
+
+def test_what_is_stored_as_json_has_the_order_of_gos_types() -> None:
+    entry = {
+        "operation": "Update",
+        "manager": "a",
+        "fieldsV1": {},
+        "fieldsType": "FieldsV1",
+        "apiVersion": "v1",
+    }
+    metadata = {"managedFields": [entry], "labels": {"b": "1", "a": "2"}, "uid": "u", "name": "v1.a.b"}
+    services = BUILTIN.find("apiregistration.k8s.io", "v1", "apiservices")
+    assert services is not None
+    stored = encode_object({"metadata": metadata, "spec": {}, "apiVersion": services.api_version}, services)
+    obj = json.loads(stored)
+    assert list(obj)[:3] == ["kind", "apiVersion", "metadata"]
+    assert list(obj["metadata"]) == ["name", "uid", "labels", "managedFields"]
+    assert list(obj["metadata"]["labels"]) == ["b", "a"]
+    (kept,) = obj["metadata"]["managedFields"]
+    assert list(kept) == ["manager", "operation", "apiVersion", "fieldsType", "fieldsV1"]

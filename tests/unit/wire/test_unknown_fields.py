@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.wire.gotypes import unknown_fields
+from ktui.wire.gotypes import drop_unknown, unknown_fields
 
 POD = {"metadata": {"labels": {"any": "x"}, "nope": 1}, "spec": {"containers": [{"name": "c", "x": None}, 5]}}
 
@@ -36,3 +36,18 @@ def test_a_field_that_a_release_has_removed_is_unknown() -> None:
     pod = {"spec": {"workloadRef": {}}}
     assert unknown_fields(pod, "v1", "Pod", release=36) == ["spec.workloadRef"]
     assert unknown_fields(pod, "v1", "Pod", release=35) == []
+
+
+def test_unknown_members_of_kinds_stored_as_json_are_dropped() -> None:
+    spec: dict[str, Any] = {"group": "a.b", "nope": 1, "service": {"name": "a", "nope": 2}}
+    obj = {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "spec": spec, "nope": {}}
+    drop_unknown(obj, "apiregistration.k8s.io/v1", "APIService", 36)
+    assert obj["spec"] == {"group": "a.b", "service": {"name": "a"}} and set(obj) == {
+        "apiVersion",
+        "kind",
+        "spec",
+    }
+    metadata = {"labels": {"nope": "label"}, "nope": 1, "ownerReferences": [{"uid": "u", "nope": 1}]}
+    definition = {"metadata": metadata}
+    drop_unknown(definition, "apiextensions.k8s.io/v1", "CustomResourceDefinition", 36)
+    assert metadata == {"labels": {"nope": "label"}, "ownerReferences": [{"uid": "u"}]}

@@ -121,3 +121,18 @@ def test_only_a_load_balancer_has_addresses() -> None:
     (error,) = services.status_errors({"spec": {"type": "ClusterIP"}, "status": status})
     assert "may only be used when `spec.type` is 'LoadBalancer'" in str(error)
     assert services.status_errors({"spec": {"type": "LoadBalancer"}, "status": status}) == []
+
+
+def test_a_namespaces_own_label_is_always_its_name() -> None:
+    namespace: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+    namespace["metadata"]["labels"] = {"kubernetes.io/metadata.name": "other"}
+    set_defaults(namespace)
+    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "shop"}
+
+
+def test_an_event_of_the_newer_group_keeps_what_it_says() -> None:
+    said = {"deprecatedFirstTimestamp": "2026-01-02T03:04:05Z", "deprecatedSource": {"component": "a"}}
+    event = {"apiVersion": "events.k8s.io/v1", "kind": "Event", **said}
+    set_defaults(event)
+    assert event | said == event and "source" not in event and "firstTimestamp" not in event
+    assert (event["eventTime"], event["deprecatedLastTimestamp"]) == (None, None)

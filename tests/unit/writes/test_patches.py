@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from ktui.kube.golang.formatting import go_value
 from ktui.kube.resources import BUILTIN
 from ktui.wire.schema import META
-from ktui.writes.patches.conversion import conversion_fault
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, conversion_fault, strategic_merge
 from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(

@@ -9,28 +9,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    Path,
-    forbidden,
-    invalid,
-    joined,
-    limited,
-    not_supported,
-    required,
-)
+from ktui.kube.fielderrors import FieldError, Path, forbidden, invalid, joined, limited, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT, subdomain_faults
+from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT
 from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.updates.field_rules import at, spec_of, unchanged
-from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.updates.field_rules import at, fixed, spec_of
+from ktui.writes.validation.values.checks import inside, one_of, subdomain
 
 Schema = Mapping[str, Any]
 
-SCOPES = ("Cluster", "Namespaced")
 ONE_STORAGE = "must have exactly one version marked as storage version"
 _FREE = ("x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields")
 
@@ -45,24 +35,16 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     if not group:
         yield required("spec.group")
-    else:
-        for fault in subdomain_faults(group):
-            yield invalid("spec.group", group, fault)
-        if "." not in group:
-            yield invalid("spec.group", group, "should be a domain with at least one dot")
-    scope = str(spec.get("scope") or "")
-    if not scope:
-        yield required("spec.scope")
-    elif scope not in SCOPES:
-        yield not_supported("spec.scope", scope, SCOPES)
+    yield from inside("spec.group", subdomain(group))
+    if group and "." not in group:
+        yield invalid("spec.group", group, "should be a domain with at least one dot")
+    yield from inside("spec.scope", one_of("Cluster", "Namespaced")(str(spec.get("scope") or "")))
     yield from _version_errors(obj)
     yield from _column_errors(versions_of(obj))
     yield from _name_errors(names)
     if spec.get("preserveUnknownFields"):
-        why = (
-            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
-        )
-        yield invalid("spec.preserveUnknownFields", True, f"{why} instead")
+        instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        yield invalid("spec.preserveUnknownFields", True, f"cannot set to true, {instead}")
     yield from _conversion_errors(spec.get("conversion"))
     yield from _stored_errors(obj)
 
@@ -105,10 +87,7 @@ def _conversion_errors(conversion: Obj | None) -> Iterator[FieldError]:
     path, strategy = "spec.conversion", str(conversion.get("strategy") or "")
     webhook = conversion.get("webhook") or {}
     config, client = webhook.get("clientConfig"), f"{path}.webhookClientConfig"
-    if not strategy:
-        yield required(f"{path}.strategy")
-    elif strategy not in ("None", "Webhook"):
-        yield not_supported(f"{path}.strategy", strategy, ("None", "Webhook"))
+    yield from inside(f"{path}.strategy", one_of("None", "Webhook")(strategy))
     if strategy != "Webhook":
         why = "should not be set when strategy is not set to Webhook"
         if config is not None:
@@ -121,25 +100,21 @@ def _conversion_errors(conversion: Obj | None) -> Iterator[FieldError]:
         yield required(client, "exactly one of url or service is required")
 
 
-def definition_change_errors(old: Obj, new: Obj) -> list[FieldError]:
-    """Return the errors of an update: names that an established definition keeps, and stored versions."""
-    was, wanted = spec_of(old), spec_of(new)
-    errors: list[FieldError] = []
+def definition_change_errors(old: Obj, new: Obj) -> Iterator[FieldError]:
+    """Yield the errors of an update: names that an established definition keeps, and stored versions."""
     conditions = (old.get("status") or {}).get("conditions") or []
     established = any(c.get("type") == "Established" and c.get("status") == "True" for c in conditions)
-    paths = ["group", "names.plural"] + (["scope", "names.kind"] if established else [])
-    for path in paths:
-        errors += unchanged(at(was, path), at(wanted, path), f"spec.{path}")
+    names = ["spec.group", "spec.names.plural"] + (["spec.scope", "spec.names.kind"] if established else [])
+    yield from fixed(*names)(old, new)
     present = {v.get("name") for v in versions_of(new)}
     for index, stored in enumerate((old.get("status") or {}).get("storedVersions") or []):
         if stored not in present:
+            until = f"no data remains persisted in {stored} and removes {stored} from status.storedVersions"
             why = (
                 f"missing from spec.versions; {stored} was previously a storage version, and must remain in "
-                "spec.versions until a storage migration ensures no data remains persisted in "
-                f"{stored} and removes {stored} from status.storedVersions"
+                f"spec.versions until a storage migration ensures {until}"
             )
-            errors.append(invalid(f"status.storedVersions[{index}]", stored, why))
-    return errors
+            yield invalid(f"status.storedVersions[{index}]", stored, why)
 
 
 def _stored_errors(obj: Obj) -> Iterator[FieldError]:
@@ -202,11 +177,8 @@ def _schemas(versions: list[Obj]) -> list[tuple[Obj, str]]:
 
     Upstream moves a schema that is equal in all versions to `spec.validation`, and checks it there once.
     """
-    if (
-        versions
-        and versions[0].get("schema")
-        and all(v.get("schema") == versions[0]["schema"] for v in versions)
-    ):
+    first = versions[0].get("schema") if versions else None
+    if first and all(version.get("schema") == first for version in versions):
         return [(versions[0], "spec.validation.openAPIV3Schema")]
     return [(v, f"spec.versions[{index}].schema.openAPIV3Schema") for index, v in enumerate(versions)]
 

@@ -1,17 +1,17 @@
-"""Helpers of the update rules: a field of a tree, equality of two fields, and the error for an invalid
-one.
-"""
+"""Helpers of the update rules: a field of a tree, equality of two fields, the error for an invalid one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
 
-Rule = Callable[[Obj, Obj], list[FieldError]]
+Rule = Callable[[Obj, Obj], Iterable[FieldError]]
 """(stored object, wanted object), both with their defaults → errors."""
+
+Show = Callable[[Any], Any]
 
 IMMUTABLE = "field is immutable"
 
@@ -39,22 +39,21 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other) or all(value is None or value in ([], {}) for value in (one, other))
 
 
-def unchanged(old: Any, new: Any, field: str, shown: Any = None) -> list[FieldError]:
-    """Apply upstream's ValidateImmutableField; `shown` is the value in Go's format, if that differs."""
-    if same(old, new):
-        return []
-    return [invalid(field, new if shown is None else shown, IMMUTABLE)]
+def unchanged(old: Any, new: Any, field: str, show: Show | None = None) -> list[FieldError]:
+    """Apply upstream's ValidateImmutableField; `show` returns a value in Go's format, if that differs."""
+    return [] if same(old, new) else [invalid(field, show(new) if show else new, IMMUTABLE)]
 
 
-def fixed(*paths: str, texts: Collection[str] = ()) -> Rule:
+def fixed(*paths: str, texts: Collection[str] = (), show: Show | None = None) -> Rule:
     """Return a rule by which none of these fields may change; a missing one of `texts` is shown as ""."""
 
     def value(obj: Obj, path: str) -> Any:
         found = at(obj, path)
         return "" if found is None and path in texts else found
 
-    def rule(old: Obj, new: Obj) -> list[FieldError]:
-        return [error for path in paths for error in unchanged(value(old, path), value(new, path), path)]
+    def rule(old: Obj, new: Obj) -> Iterator[FieldError]:
+        for path in paths:
+            yield from unchanged(value(old, path), value(new, path), path, show)
 
     return rule
 

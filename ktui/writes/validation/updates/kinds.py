@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.internal_types import internal
+from ktui.kube.quantity import amount
+from ktui.writes.validation.internal_types import internal, internal_diff
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates import definitions, pods, services, storage
+from ktui.writes.validation.updates import definitions, pods, services
 from ktui.writes.validation.updates.field_rules import (
     IMMUTABLE,
     Rule,
@@ -40,18 +42,17 @@ def _sealed(*members: str) -> Rule:
     return rule
 
 
-def node(old: Obj, new: Obj) -> list[FieldError]:
+def node(old: Obj, new: Obj) -> Iterator[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     before, after = _pod_ranges(was), _pod_ranges(wanted)
     changed = sum(a != b for a, b in zip(before, after, strict=True)) if len(before) == len(after) else 1
-    errors = [_only_set("podCIDRs", "podCIDR")] * (changed if before else 0)
+    yield from [_only_set("podCIDRs", "podCIDR")] * (changed if before else 0)
     if was.get("providerID") and was["providerID"] != wanted.get("providerID"):
-        errors.append(_only_set("providerID", "providerID"))
+        yield _only_set("providerID", "providerID")
     # Upstream's rules for an update validate the taints again.
-    errors += _TAINTS.errors(new)
+    yield from _TAINTS.errors(new)
     if (was.get("externalID") or "") != (wanted.get("externalID") or ""):
-        errors.append(forbidden("spec.externalID", "may not be updated"))
-    return errors
+        yield forbidden("spec.externalID", "may not be updated")
 
 
 def _pod_ranges(spec: Obj) -> list[str]:
@@ -77,14 +78,6 @@ def quota(old: Obj, new: Obj) -> list[FieldError]:
     return [] if set(was) == set(wanted) else [invalid("spec.scopes", wanted or None, IMMUTABLE)]
 
 
-def _parent(old: Obj, new: Obj) -> list[FieldError]:
-    path = "spec.parentRef"
-    if same(at(old, path), at(new, path)):
-        return []
-    shown = internal(at(new, path), "networking.v1.ParentReference") if at(new, path) else None
-    return [invalid(path, shown, IMMUTABLE)]
-
-
 def _ranges(old: Obj, new: Obj) -> list[FieldError]:
     """A ServiceCIDR keeps its ranges; it may get one of the other family."""
     was, wanted = at(old, "spec.cidrs") or [], at(new, "spec.cidrs") or []
@@ -105,7 +98,7 @@ _STATEFUL_SET = (
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
 _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
-_FIXED_IN_JOBS = ("backoffLimitPerIndex", "managedBy", "successPolicy")
+_SELECTOR = fixed("spec.selector", show=selector_shown)
 
 
 def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
@@ -115,24 +108,14 @@ def stateful_set(old: Obj, new: Obj) -> list[FieldError]:
     return [] if same_rest else [forbidden("spec", _STATEFUL_SET)]
 
 
-def job(old: Obj, new: Obj) -> list[FieldError]:
+def job(old: Obj, new: Obj) -> Iterator[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
-    errors = _completions(was, wanted) + _selector(old, new)
+    yield from _completions(was, wanted)
+    yield from _SELECTOR(old, new)
     free = bool(was.get("suspend")) and not (old.get("status") or {}).get("active")
     if not same(_template(was, free), _template(wanted, free)):
         kind, path = ("PodSpec", "spec.template.spec") if free else ("PodTemplateSpec", "spec.template")
-        errors.append(invalid(path, internal(at(new, path), f"core.v1.{kind}"), IMMUTABLE))
-    errors += unchanged(was.get("completionMode"), wanted.get("completionMode"), "spec.completionMode")
-    policy = internal(wanted.get("podFailurePolicy"), "batch.v1.PodFailurePolicy")
-    errors += unchanged(
-        was.get("podFailurePolicy"), wanted.get("podFailurePolicy"), "spec.podFailurePolicy", policy
-    )
-    return errors
-
-
-def _selector(old: Obj, new: Obj) -> list[FieldError]:
-    was, wanted = spec_of(old).get("selector"), spec_of(new).get("selector")
-    return unchanged(was, wanted, "spec.selector", selector_shown(wanted))
+        yield invalid(path, internal(at(new, path), f"core.v1.{kind}"), IMMUTABLE)
 
 
 def _bare(value: Any) -> Any:
@@ -168,26 +151,127 @@ def _template(spec: Obj, free: bool) -> Any:
     return {"metadata": without(template.get("metadata"), "labels", "annotations"), "spec": pod}
 
 
+_CLAIM = (
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound"
+    " claims"
+)
+_ATTRIBUTES = "spec.volumeAttributesClassName"
+# Fields of a volume's spec other than its source.
+_VOLUME_FIELDS = (
+    "accessModes", "capacity", "claimRef", "mountOptions", "nodeAffinity", "persistentVolumeReclaimPolicy",
+    "storageClassName", "volumeAttributesClassName", "volumeMode",
+)  # fmt: skip
+# Deprecated labels of nodes → their present names.
+_GA_LABELS = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+}
+
+
+def claim(old: Obj, new: Obj) -> Iterator[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    munged = _munged_claim(was, wanted, bound=at(new, "status.phase") == "Bound")
+    if any(not same(was.get(name), munged.get(name)) for name in was.keys() | munged.keys()):
+        changes = internal_diff("core.v1.PersistentVolumeClaimSpec", was, munged)
+        yield forbidden("spec", f"{_CLAIM}\n{changes}")
+    before, after = (amount(at(spec, "resources.requests.storage")) for spec in (was, wanted))
+    if after < before and after <= amount(at(old, "status.capacity.storage")):
+        yield forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
+    yield from unchanged(was.get("volumeMode"), wanted.get("volumeMode"), "volumeMode")
+    name, other = was.get("volumeAttributesClassName"), wanted.get("volumeAttributesClassName")
+    if name is not None and not other:
+        to = "nil" if other is None else "an empty string"
+        yield forbidden(_ATTRIBUTES, f"update from non-nil value to {to} is forbidden")
+
+
+def _munged_claim(was: Obj, wanted: Obj, bound: bool) -> Obj:
+    """Return the new spec with the old values of the fields that may change."""
+    munged = dict(wanted)
+    if not was.get("volumeName"):
+        munged.pop("volumeName", None)  # set once, by the controller that binds the claim
+    if was.get("storageClassName") is None:
+        munged.pop("storageClassName", None)  # set manually, or by a new default class
+    if not bound:
+        return munged
+    if requests := at(wanted, "resources.requests"):
+        storage = at(was, "resources.requests.storage")
+        munged["resources"] = {**wanted["resources"], "requests": {**requests, "storage": storage}}
+    if "volumeAttributesClassName" in munged:
+        munged["volumeAttributesClassName"] = was.get("volumeAttributesClassName")
+    return munged
+
+
+def volume(old: Obj, new: Obj) -> Iterator[FieldError]:
+    was, wanted = spec_of(old), spec_of(new)
+    source, other = without(was, *_VOLUME_FIELDS), without(wanted, *_VOLUME_FIELDS)
+    if "csi" in source and "csi" in other and "controllerExpandSecretRef" not in source["csi"]:
+        other["csi"] = without(other["csi"], "controllerExpandSecretRef")
+    if source != other:
+        changes = internal_diff("core.v1.PersistentVolumeSource", source, other)
+        why = f"spec.persistentvolumesource is immutable after creation\n{changes}"
+        yield forbidden("spec.persistentvolumesource", why)
+    yield from unchanged(was.get("volumeMode"), wanted.get("volumeMode"), "volumeMode")
+    affinity = was.get("nodeAffinity")
+    if affinity is not None and _required(affinity) != _required(wanted.get("nodeAffinity")):
+        why = "field is immutable, except for updating from beta label to GA"
+        shown = internal(wanted.get("nodeAffinity"), "core.v1.VolumeNodeAffinity")
+        yield invalid("nodeAffinity", shown, why)
+    if was.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
+        yield forbidden(_ATTRIBUTES, "update from non-nil value to nil is forbidden")
+
+
+def _required(affinity: Any) -> Any:
+    """Return the terms of a volume's required node affinity, with the present names of labels."""
+    terms = at(affinity or {}, "required.nodeSelectorTerms")
+    if not terms:
+        return terms
+    return [
+        {
+            member: [{**r, "key": _GA_LABELS.get(r.get("key", ""), r.get("key"))} for r in requirements or []]
+            for member, requirements in term.items()
+        }
+        for term in terms
+    ]
+
+
+def attach_required(old: Obj, new: Obj) -> list[FieldError]:
+    """Upstream's message has a wrong name for the field."""
+    was, wanted = at(old, "spec.attachRequired"), at(new, "spec.attachRequired")
+    return unchanged(was, wanted, "spec.attachedRequired")
+
+
 RULES: dict[str, Rule] = {
     "clusterrolebindings.rbac.authorization.k8s.io": role_binding,
     "configmaps": _sealed("data", "binaryData"),
     "controllerrevisions.apps": fixed("data"),
-    "csidrivers.storage.k8s.io": all_of(storage.attach_required, fixed("spec.volumeLifecycleModes")),
-    "csistoragecapacities.storage.k8s.io": all_of(storage.topology, fixed("storageClassName")),
+    "csidrivers.storage.k8s.io": all_of(attach_required, fixed("spec.volumeLifecycleModes")),
+    "csistoragecapacities.storage.k8s.io": all_of(
+        fixed("nodeTopology", show=selector_shown), fixed("storageClassName")
+    ),
     "customresourcedefinitions.apiextensions.k8s.io": definitions.definition_change_errors,
-    "daemonsets.apps": _selector,
-    "deployments.apps": _selector,
+    "daemonsets.apps": _SELECTOR,
+    "deployments.apps": _SELECTOR,
     "endpointslices.discovery.k8s.io": fixed("addressType"),
     "events.events.k8s.io": changed_event,
     "ingressclasses.networking.k8s.io": fixed("spec.controller", texts=("spec.controller",)),
-    "ipaddresses.networking.k8s.io": _parent,
-    "jobs.batch": all_of(job, fixed(*(f"spec.{name}" for name in _FIXED_IN_JOBS))),
+    "ipaddresses.networking.k8s.io": fixed(
+        "spec.parentRef", show=lambda ref: internal(ref, "networking.v1.ParentReference") if ref else None
+    ),
+    "jobs.batch": all_of(
+        job,
+        fixed("spec.completionMode"),
+        fixed("spec.podFailurePolicy", show=lambda policy: internal(policy, "batch.v1.PodFailurePolicy")),
+        fixed("spec.backoffLimitPerIndex", "spec.managedBy", "spec.successPolicy"),
+    ),
     "nodes": node,
-    "persistentvolumeclaims": storage.claim,
-    "persistentvolumes": storage.volume,
+    "persistentvolumeclaims": claim,
+    "persistentvolumes": volume,
     "pods": pods.pod,
     "priorityclasses.scheduling.k8s.io": all_of(_priority, fixed("preemptionPolicy")),
-    "replicasets.apps": _selector,
+    "replicasets.apps": _SELECTOR,
     "resourcequotas": quota,
     "rolebindings.rbac.authorization.k8s.io": role_binding,
     "runtimeclasses.node.k8s.io": fixed("handler"),
@@ -205,5 +289,4 @@ RULES: dict[str, Rule] = {
 
 def update_errors(resource: str, old: Obj, new: Obj) -> list[FieldError]:
     """Return every cause, in upstream's order; both objects must have their defaults."""
-    rule = RULES.get(resource)
-    return rule(old, new) if rule is not None else []
+    return list(RULES[resource](old, new)) if resource in RULES else []

@@ -74,10 +74,9 @@ def _addresses(was: Obj, wanted: Obj) -> list[FieldError]:
     changed = [index for index in range(min(len(old), len(new))) if old[index] != new[index]]
     if len(old) != len(new):
         changed = [index for index in changed if index == 0]  # the secondary address may be added and removed
-    errors = (
-        [invalid("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")] if old and not new else []
-    )
-    errors += _set_before("spec.clusterIPs[{}]", new, changed)
+    errors = _set_before("spec.clusterIPs[{}]", new, changed)
+    if old and not new:
+        errors = [invalid("spec.clusterIPs[0]", None, "primary clusterIP can not be unset")]
     return errors + _released(old, new, wanted, "clusterIP")
 
 

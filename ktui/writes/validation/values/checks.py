@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import starmap
 from typing import Any
 
 from ktui.kube.fielderrors import (
@@ -20,18 +19,17 @@ from ktui.kube.fielderrors import (
     required,
     too_long,
 )
-from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
     config_key_faults,
     dns_label_faults,
     label_key_faults,
-    label_value_faults,
     path_segment_faults,
     subdomain_faults,
 )
 from ktui.kube.quantity import amount
-from ktui.writes.validation.selectors import label_selector_errors
+from ktui.writes.validation.selectors import label_errors, label_selector_errors
 
 Check = Callable[[Any], Iterable[FieldError]]
 """A value that is there → errors whose fields are relative to it: "", `.name`, `[0].key`."""
@@ -42,7 +40,11 @@ Row = tuple[str, Check]
 `[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself.
 """
 
+Rows = tuple[Row, ...]
+"""The rules of a part. KINDS of each module here has those of whole objects, by the resource's id."""
+
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 @dataclass(slots=True)
@@ -112,7 +114,7 @@ def inside(path: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:
     return (replace(error, field=f"{path}{error.field}") for error in errors)
 
 
-def below(path: str, rows: Iterable[Row]) -> tuple[Row, ...]:
+def below(path: str, rows: Iterable[Row]) -> Rows:
     """Return the rows of a part at the path where a kind has that part."""
     return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
 
@@ -134,13 +136,12 @@ def demand(good: Callable[[Any], object], why: str) -> Check:
     return lambda value: () if good(value) else [invalid("", value, why)]
 
 
-def at_least(least: int) -> Check:
-    return demand(lambda value: value >= least, f"must be greater than or equal to {least}")
+natural = demand(lambda value: value >= 0, "must be greater than or equal to 0")
 
 
-def counts(*paths: str) -> tuple[Row, ...]:
+def counts(*paths: str) -> Rows:
     """Return the rows of numbers from 0 on."""
-    return tuple((path, at_least(0)) for path in paths)
+    return tuple((path, natural) for path in paths)
 
 
 def between(least: int, most: int) -> Check:
@@ -167,6 +168,11 @@ def one_of_or_none(*values: str) -> Check:
     return lambda value: () if not value or value in values else [not_supported("", value, values)]
 
 
+def conforms(faults: Callable[[str], Iterable[str]]) -> Check:
+    """Apply a rule of names to a text."""
+    return lambda value: [invalid("", value, why) for why in faults(value)]
+
+
 def named(faults: Callable[[str], Iterable[str]]) -> Check:
     """Apply a rule of names to a text that is not empty."""
     return lambda value: [invalid("", value, why) for why in faults(value)] if value else ()
@@ -175,19 +181,13 @@ def named(faults: Callable[[str], Iterable[str]]) -> Check:
 dns_label, subdomain, qualified, config_key = (
     named(rule) for rule in (dns_label_faults, subdomain_faults, label_key_faults, config_key_faults)
 )
-
-
-def label_key(value: str) -> Iterator[FieldError]:
-    """A key of labels; an empty one is invalid."""
-    yield from (invalid("", value, why) for why in label_key_faults(value))
+any_dns_label, any_subdomain, label_key = (
+    conforms(rule) for rule in (dns_label_faults, subdomain_faults, label_key_faults)
+)
 
 
 def labels(value: Obj) -> Iterator[FieldError]:
-    for key, text in value.items():
-        for why in label_key_faults(key):
-            yield invalid("", key, why)
-        for why in label_value_faults(str(text or "")):
-            yield invalid("", str(text), why)
+    return label_errors(value, "")
 
 
 def selector(value: Obj) -> Iterable[FieldError]:
@@ -213,24 +213,38 @@ def at_most_bytes(most: int) -> Check:
     return lambda value: [too_long("", most)] if len(value.encode()) > most else ()
 
 
-def duplicate(field: str, value: str) -> FieldError:
-    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {quote(value)}")
+def text_of(name: str, check: Check) -> Check:
+    """Apply a check to a text that counts as empty if it is missing."""
+    return lambda value: inside(f".{name}", check(str(value.get(name) or "")))
 
 
-def repeated(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Yield field and value of each value that an earlier field has too, unless it is empty."""
+def duplicate(field: str, value: Any) -> FieldError:
+    shown = quote(value) if isinstance(value, str) else to_json(value).decode()
+    return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {shown}")
+
+
+def exactly_one(known: Mapping[str, RuleTree], what: str, shown: Mapping[str, str] | None = None) -> Check:
+    """Demand one of several members: the first is checked, others are too many, some of them `shown` so."""
+
+    def check(part: Obj) -> Iterator[FieldError]:
+        there = [name for name in known if part.get(name) is not None]
+        for name in there[:1]:
+            yield from inside(f".{name}", known[name].relative(part[name]))
+        for name in there[1:]:
+            yield forbidden(f".{(shown or {}).get(name, name)}", f"may not specify more than 1 {what} type")
+        if not there:
+            yield required("", f"must specify a {what} type")
+
+    return check
+
+
+def numbered(items: Iterable[Obj], member: str) -> Iterator[tuple[str, Obj, str, bool]]:
+    """Yield each item with its path, its name (or another member), and whether an item before it has that."""
     seen = set()
-    for place, value in values:
-        if value and value in seen:
-            yield place, value
-        seen.add(value)
-
-
-def unique(member: str, fault: Callable[[str, str], FieldError] = duplicate) -> Check:
-    """Demand that the items of a list differ in a member, unless it is empty."""
-    return lambda items: starmap(
-        fault, repeated((f"[{at}].{member}", (item or {}).get(member)) for at, item in enumerate(items))
-    )
+    for index, item in enumerate(items):
+        name = str(item.get(member) or "")
+        yield f"[{index}]", item, name, name in seen
+        seen.add(name)
 
 
 def without_zeros(text: str) -> str:
@@ -321,7 +335,7 @@ def port_or_name(value: Any) -> Iterable[FieldError]:
 def whole_or_percent(value: Any) -> Iterable[FieldError]:
     """A number from 0 on, or a percentage."""
     if not isinstance(value, str):
-        return at_least(0)(value)
+        return natural(value)
     return () if re.fullmatch("[0-9]+%", value) else [invalid("", value, _PERCENT)]
 
 
@@ -337,9 +351,6 @@ def count_or_percent(value: Any) -> Iterator[FieldError]:
     """A number from 0 on, or a percentage up to 100%."""
     yield from whole_or_percent(value)
     yield from not_above_all(value)
-
-
-_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 def domain_path(value: str) -> Iterator[FieldError]:
@@ -361,3 +372,9 @@ def path_segment(value: str) -> Iterator[FieldError]:
     if not value:
         yield required("")
     yield from (invalid("", value, why) for why in path_segment_faults(value))
+
+
+def reference_to(reference: Obj) -> Iterator[FieldError]:
+    """A reference to an object of another kind."""
+    for name in ("kind", "name"):
+        yield from text_of(name, path_segment)(reference)

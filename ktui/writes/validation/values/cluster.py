@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from cryptography.x509 import load_pem_x509_csr
 
@@ -18,14 +17,13 @@ from ktui.kube.names import (
     label_key_faults,
     label_value_faults,
     path_segment_faults,
-    subdomain_faults,
 )
 from ktui.writes.objectmeta import unqualified
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     address_range,
-    at_least,
+    any_subdomain,
     below,
     between,
     config_key,
@@ -35,6 +33,8 @@ from ktui.writes.validation.values.checks import (
     has,
     inside,
     is_range,
+    label_key,
+    natural,
     needs,
     one_of,
     one_of_or_none,
@@ -50,6 +50,9 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", 
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
+_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+_ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+_TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
 
 
 def _subject(namespaced: bool) -> Check:
@@ -75,7 +78,7 @@ def _subject(namespaced: bool) -> Check:
     return check
 
 
-def _role_of(*kinds: str) -> tuple[Row, ...]:
+def _role_of(*kinds: str) -> Rows:
     """The rules of a binding that refers to one of these kinds."""
 
     def role(binding: Obj) -> Iterator[FieldError]:
@@ -88,10 +91,6 @@ def _role_of(*kinds: str) -> tuple[Row, ...]:
         yield from inside(".roleRef.name", path_segment(str(reference.get("name") or "")))
 
     return (("", role), ("subjects[]", _subject("Role" in kinds)))
-
-
-ROLE_BINDING = _role_of("Role", "ClusterRole")
-CLUSTER_ROLE_BINDING = _role_of("ClusterRole")
 
 
 def _rule(namespaced: bool) -> Check:
@@ -112,36 +111,28 @@ def _rule(namespaced: bool) -> Check:
     return check
 
 
-ROLE: tuple[Row, ...] = (("rules[]", _rule(namespaced=True)),)
-_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
-CLUSTER_ROLE: tuple[Row, ...] = (
-    ("rules[]", _rule(namespaced=False)),
-    ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
-    ("aggregationRule.clusterRoleSelectors[]", selector),
-)
+def _bytes_of(data: Obj) -> int:
+    """Return how many bytes the values, which are in base64, have."""
+    texts = [str(value or "") for value in data.values()]
+    return sum(len(text) * 3 // 4 - text[-2:].count("=") for text in texts)
 
 
-def _bytes_of(encoded: Any) -> int:
-    """Return how many bytes a text in base64 has."""
-    text = str(encoded or "")
-    return len(text) * 3 // 4 - text[-2:].count("=")
+def _keys(data: Obj) -> Iterator[FieldError]:
+    for key in data:
+        yield from inside(f"[{key}]", config_key(key))
 
 
 def _config_map(obj: Obj) -> Iterator[FieldError]:
     """Check keys, which are either of text or of bytes, and the size of both together."""
     text, data = obj.get("data") or {}, obj.get("binaryData") or {}
-    size = sum(len(str(value).encode()) for value in text.values()) + sum(map(_bytes_of, data.values()))
     for key in text:
         yield from inside(f".data[{key}]", config_key(key))
         if key in data:
             yield invalid(f".data[{key}]", key, "duplicate of key present in binaryData")
-    for key in data:
-        yield from inside(f".binaryData[{key}]", config_key(key))
-    if size > MOST_DATA_BYTES:
+    yield from inside(".binaryData", _keys(data))
+    if sum(len(str(value).encode()) for value in text.values()) + _bytes_of(data) > MOST_DATA_BYTES:
         yield too_long("[]", MOST_DATA_BYTES)
 
-
-CONFIG_MAP: tuple[Row, ...] = (("", _config_map),)
 
 # The keys that a Secret of each type must have.
 _DEMANDED = {
@@ -173,16 +164,10 @@ def _secret(obj: Obj) -> Iterator[FieldError]:
         yield required(f".metadata.annotations[{_ACCOUNT}]")
 
 
-def _data(obj: Obj) -> Iterator[FieldError]:
-    size = 0
-    for key, value in (obj.get("data") or {}).items():
-        size += _bytes_of(value)
-        yield from inside(f".data[{key}]", config_key(key))
-    if size > MOST_DATA_BYTES:
-        yield too_long(".data", MOST_DATA_BYTES)
-
-
-SECRET: tuple[Row, ...] = (("", _data), ("", _secret))
+def _data(data: Obj) -> Iterator[FieldError]:
+    yield from _keys(data)
+    if _bytes_of(data) > MOST_DATA_BYTES:
+        yield too_long("", MOST_DATA_BYTES)
 
 
 def taint_errors(node: Obj) -> Iterator[FieldError]:
@@ -191,7 +176,7 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
     for index, taint in enumerate((node.get("spec") or {}).get("taints") or []):
         field = f".metadata.taints[{index}]"
         effect, key = taint.get("effect") or "", str(taint.get("key") or "")
-        yield from (invalid(f"{field}.key", key, why) for why in label_key_faults(key))
+        yield from inside(f"{field}.key", label_key(key))
         if faults := label_value_faults(taint.get("value") or ""):
             yield invalid(f"{field}.value", taint["value"], ";".join(faults))
         yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
@@ -199,9 +184,6 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
         if pair in seen:
             yield FieldError(field, "FieldValueDuplicate", "Duplicate value")
         seen.add(pair)
-
-
-NODE: tuple[Row, ...] = (("", taint_errors), ("spec.podCIDRs[]", address_range))
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
@@ -215,14 +197,6 @@ def _priority(obj: Obj) -> Iterator[FieldError]:
         yield forbidden(".value", why)
 
 
-PRIORITY_CLASS: tuple[Row, ...] = (
-    ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
-)  # fmt: skip
-LEASE: tuple[Row, ...] = (
-    ("spec.leaseDurationSeconds", positive("must be greater than 0")), ("spec.leaseTransitions", at_least(0)),
-)  # fmt: skip
-
-
 def _overhead(obj: Obj) -> Iterator[FieldError]:
     """Check the names of amounts; upstream's path of them is not that in the object."""
     for name in (obj.get("overhead") or {}).get("podFixed") or {}:
@@ -232,10 +206,6 @@ def _overhead(obj: Obj) -> Iterator[FieldError]:
             faults = []
         for why in label_key_faults(name) if "/" in name else faults:
             yield invalid(f".overhead.limits[{name}]", name, why)
-
-
-RUNTIME_CLASS: tuple[Row, ...] = (("", _overhead), ("", has("handler")), ("handler", dns_label))
-REVISION: tuple[Row, ...] = (("revision", at_least(0)),)
 
 
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
@@ -274,9 +244,6 @@ def cidr_errors(obj: Obj) -> Iterator[FieldError]:
             yield invalid(field, ranges, _ONE_OF_EACH)
 
 
-_ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
-
-
 def _finalizers(spec: Obj) -> Iterator[FieldError]:
     for finalizer in map(str, spec.get("finalizers") or []):
         faults = label_key_faults(finalizer)
@@ -284,15 +251,6 @@ def _finalizers(spec: Obj) -> Iterator[FieldError]:
             faults = ["name is neither a standard finalizer name nor is it fully qualified"]
         for why in faults:
             yield invalid(".finalizers", finalizer, why)
-
-
-NAMESPACE: tuple[Row, ...] = (("spec", _finalizers),)
-ADDRESS: tuple[Row, ...] = (
-    ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
-    ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
-    ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
-    ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
-)  # fmt: skip
 
 
 def _usages(spec: Obj) -> Iterator[FieldError]:
@@ -304,17 +262,6 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
     for index, usage in enumerate(usages):
         if usage in usages[:index]:
             yield duplicate(f".usages[{index}]", usage)
-
-
-_TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
-SIGNING_REQUEST: tuple[Row, ...] = (
-    ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
-    ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
-)  # fmt: skip
-
-
-def _priority_below(most: int) -> Check:
-    return demand(lambda value: 0 < value <= most, f"must be positive and less than {most}")
 
 
 def _api_service(obj: Obj) -> Iterator[FieldError]:
@@ -330,7 +277,8 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
     if not LABEL_1035.fullmatch(version) or len(version) > 63:
         yield invalid(".spec.version", version, LABEL_1035_FAULT)
     for member, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
-        yield from inside(f".spec.{member}", _priority_below(most)(spec.get(member) or 0))
+        if not 0 < (priority := spec.get(member) or 0) <= most:
+            yield invalid(f".spec.{member}", priority, f"must be positive and less than {most}")
     bundle, service, insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify")
     skips = ".spec.insecureSkipTLSVerify"
     if service is None:
@@ -349,12 +297,9 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
         yield invalid(skips, insecure, "may not be true if caBundle is present")
 
 
-API_SERVICE: tuple[Row, ...] = (("", _api_service),)
-
-
 _SEGMENTS = "should be a domain with at least three segments separated by dots"
-WEBHOOKS: tuple[Row, ...] = below("webhooks[]", (
-    ("", has("name")), ("name", lambda name: [invalid("", name, why) for why in subdomain_faults(name)]),
+WEBHOOKS: Rows = below("webhooks[]", (
+    ("", has("name")), ("name", any_subdomain),
     ("name", demand(lambda name: len(name.split(".")) >= 3, _SEGMENTS)),
     ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
     ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),
@@ -368,3 +313,39 @@ WEBHOOKS: tuple[Row, ...] = below("webhooks[]", (
     ("rules[].operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
     ("rules[].scope", one_of_or_none("*", "Cluster", "Namespaced")),
 ))  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "apiservices.apiregistration.k8s.io": (("", _api_service),),
+    "certificatesigningrequests.certificates.k8s.io": (
+        ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
+        ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
+    ),
+    "clusterrolebindings.rbac.authorization.k8s.io": _role_of("ClusterRole"),
+    "clusterroles.rbac.authorization.k8s.io": (
+        ("rules[]", _rule(namespaced=False)),
+        ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
+        ("aggregationRule.clusterRoleSelectors[]", selector),
+    ),
+    "configmaps": (("", _config_map),),
+    "controllerrevisions.apps": (("revision", natural),),
+    "ipaddresses.networking.k8s.io": (
+        ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
+        ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
+        ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
+        ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
+    ),
+    "leases.coordination.k8s.io": (
+        ("spec.leaseDurationSeconds", positive("must be greater than 0")),
+        ("spec.leaseTransitions", natural),
+    ),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
+    "namespaces": (("spec", _finalizers),),
+    "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range)),
+    "priorityclasses.scheduling.k8s.io": (
+        ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
+    ),
+    "rolebindings.rbac.authorization.k8s.io": _role_of("Role", "ClusterRole"),
+    "roles.rbac.authorization.k8s.io": (("rules[]", _rule(namespaced=True)),),
+    "runtimeclasses.node.k8s.io": (("", _overhead), ("", has("handler")), ("handler", dns_label)),
+    "secrets": (("data", _data), ("", _secret)),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
+}  # fmt: skip

@@ -7,33 +7,36 @@ from collections.abc import Iterable, Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults, subdomain_faults
+from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
+    any_subdomain,
     below,
     config_key,
     counts,
     demand,
     dns_label,
     duplicate,
+    exactly_one,
     has,
     header_name,
     inside,
+    label_key,
     one_of,
+    one_of_or_none,
     port_name_faults,
-    port_number,
     port_or_name,
     positive,
     relative_path,
     table_of,
+    text_of,
     user_id,
     variable_name,
 )
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
-HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _OWN = ("cpu", "memory", "ephemeral-storage")
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 # What a fieldRef can name in a pod, and where: the others are known, but not available there.
@@ -51,6 +54,7 @@ VOLUME_FIELDS = (
 )  # fmt: skip
 _KEYED_FIELD = re.compile(r"(metadata\.(?:annotations|labels))\['(.*)'\]", re.DOTALL)
 _RESOURCE_FIELDS = tuple(f"{kind}.{name}" for kind in ("limits", "requests") for name in sorted(_OWN))
+_HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 _MANY = "may not have more than one field specified at a time"
 _DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _DIVIDED = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
@@ -71,14 +75,6 @@ def _variable(variable: Obj) -> Iterator[FieldError]:
         yield invalid(".valueFrom", "", "may not be specified when `value` is not empty")
     elif len(there) > 1:
         yield invalid(".valueFrom", "", _MANY)
-
-
-def _key(reference: Obj) -> Iterator[FieldError]:
-    """Check a reference to a key of a ConfigMap or Secret; a missing name is an invalid one."""
-    name = str(reference.get("name") or "")
-    yield from (invalid(".name", name, why) for why in subdomain_faults(name))
-    yield from has("key")(reference)
-    yield from inside(".key", config_key(reference.get("key") or ""))
 
 
 def _variables_from(sources: list[Obj]) -> Iterator[FieldError]:
@@ -103,8 +99,7 @@ def field_ref(available: tuple[str, ...]) -> Check:
         if not path:
             yield required(".fieldPath")
         elif keyed:
-            key = keyed[2].lower() if keyed[1].endswith("annotations") else keyed[2]
-            yield from (invalid("", key, why) for why in label_key_faults(key))
+            yield from label_key(keyed[2].lower() if keyed[1].endswith("annotations") else keyed[2])
         elif path not in _POD_FIELDS and path != "spec.host":
             why = f"error converting fieldPath: field label not supported: {path}"
             yield invalid(".fieldPath", path, why)
@@ -123,9 +118,7 @@ def resource_ref(*, of_volume: bool) -> Check:
             yield required(".containerName")
         elif not name:
             yield required(".resource")
-        elif name not in _RESOURCE_FIELDS and not name.startswith(
-            ("limits.hugepages-", "requests.hugepages-")
-        ):
+        elif name not in _RESOURCE_FIELDS and not name.startswith(_HUGE_PAGES):
             yield not_supported(".resource", name, _RESOURCE_FIELDS)
         yield from _divisor(name, str(reference.get("divisor") or "0"))
 
@@ -154,11 +147,14 @@ def _ports(ports: list[Obj]) -> Iterator[FieldError]:
                 yield duplicate(f"[{index}].name", name)
             elif not faults:
                 seen.add(name)
-        yield from inside(f"[{index}]", has("containerPort")(port))
-        for member in ("containerPort", "hostPort"):
-            if port.get(member):
-                yield from inside(f"[{index}].{member}", port_number(port[member]))
-        yield from inside(f"[{index}].protocol", one_of(*PROTOCOLS)(port.get("protocol") or "TCP"))
+        yield from inside(f"[{index}]", _PORT.relative(port))
+
+
+_port_or_none = demand(lambda number: 0 <= number <= 65535, "must be between 1 and 65535, inclusive")
+_PORT = table_of(
+    ("", has("containerPort")), ("containerPort", _port_or_none), ("hostPort", _port_or_none),
+    ("protocol", one_of_or_none(*PROTOCOLS)),
+)  # fmt: skip
 
 
 def resource_amounts(resources: Obj) -> Iterator[FieldError]:
@@ -210,13 +206,12 @@ def profile(value: Obj) -> Iterator[FieldError]:
 def _security(context: Obj) -> Iterator[FieldError]:
     if context.get("allowPrivilegeEscalation") is not False:
         return
+    why = "cannot set `allowPrivilegeEscalation` to false and "
     if context.get("privileged"):
-        why = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-        yield invalid("", context, why)
+        yield invalid("", context, f"{why}`privileged` to true")
     for capability in (context.get("capabilities") or {}).get("add") or []:
         if capability == "CAP_SYS_ADMIN":
-            why = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-            yield invalid("", context, why)
+            yield invalid("", context, f"{why}`capabilities.Add` CAP_SYS_ADMIN")
 
 
 def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
@@ -224,46 +219,39 @@ def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
     return () if times in (None, 1) else [invalid(".successThreshold", times or 0, "must be 1")]
 
 
-def _handler(handler: Obj) -> Iterator[FieldError]:
-    """Check the first handler; others are too many."""
-    there = [name for name in HANDLERS if handler.get(name) is not None]
-    for name in there[:1]:
-        yield from inside(f".{name}", _HANDLERS[name].relative(handler[name]))
-    for name in there[1:]:
-        yield forbidden(f".{name}", "may not specify more than 1 handler type")
-    if not there:
-        yield required("", "must specify a handler type")
-
-
 def _headers(request: Obj) -> Iterator[FieldError]:
     for header in request.get("httpHeaders") or []:
         yield from inside(".httpHeaders", header_name(header.get("name") or ""))
 
 
+_PORT_OF_HANDLER = table_of(("port", port_or_name))
 _HANDLERS = {
     "exec": table_of(("", has("command"))),
     "httpGet": table_of(("port", port_or_name), ("scheme", one_of("HTTP", "HTTPS")), ("", _headers)),
-    "tcpSocket": table_of(("port", port_or_name)),
-    "grpc": table_of(("port", port_or_name)),
+    "tcpSocket": _PORT_OF_HANDLER,
+    "grpc": _PORT_OF_HANDLER,
     "sleep": table_of(),
 }
-_PROBE: tuple[Row, ...] = (
+_handler = exactly_one(_HANDLERS, "handler")
+_PROBE: Rows = (
     ("", _handler), *counts("initialDelaySeconds", "timeoutSeconds", "periodSeconds"),
     *counts("successThreshold", "failureThreshold"),
     ("terminationGracePeriodSeconds", positive("must be greater than 0")),
 )  # fmt: skip
 _NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
-SECCOMP: tuple[Row, ...] = (
+SECCOMP: Rows = (
     ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")), ("seccompProfile", profile),
 )  # fmt: skip
-APP_ARMOR: tuple[Row, ...] = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
+APP_ARMOR: Rows = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
+# A reference to a key of a ConfigMap or Secret; a missing name is an invalid one.
+_KEY: Rows = (("", text_of("name", any_subdomain)), ("", has("key")), ("key", config_key))
 UNTIL_MOUNTS = table_of(
     ("", has("name")), ("name", dns_label), ("", has("image")),
     ("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")), ("ports", _ports),
     ("env[]", has("name")), ("env[].name", variable_name),
     ("env[].valueFrom.fieldRef", field_ref(ENV_FIELDS)),
     ("env[].valueFrom.resourceFieldRef", resource_ref(of_volume=False)),
-    ("env[].valueFrom.configMapKeyRef", _key), ("env[].valueFrom.secretKeyRef", _key),
+    *below("env[].valueFrom.configMapKeyRef", _KEY), *below("env[].valueFrom.secretKeyRef", _KEY),
     ("env[]", _variable), ("envFrom", _variables_from),
 )  # fmt: skip
 AFTER_MOUNTS = table_of(

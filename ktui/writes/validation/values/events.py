@@ -9,7 +9,7 @@ from ktui.kube.fielderrors import FieldError, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, subdomain_faults
 from ktui.writes.validation.updates.field_rules import unchanged
-from ktui.writes.validation.values.checks import Row
+from ktui.writes.validation.values.checks import Rows
 
 NEW_GROUP = "events.k8s.io/v1"
 _MOST_CHARACTERS = 128
@@ -62,9 +62,6 @@ def _said(event: Obj) -> Iterator[FieldError]:
         yield invalid(".message", "", f"can have at most {_MOST_NOTE} characters")
 
 
-EVENT: tuple[Row, ...] = (("", _any_event),)
-
-
 def new_errors(event: Obj) -> Iterator[FieldError]:
     """Yield the further errors of an event that is created through events.k8s.io."""
     name = str((event.get("metadata") or {}).get("name") or "")
@@ -93,10 +90,12 @@ def changed_event(old: Obj, new: Obj) -> list[FieldError]:
     """Return the errors of an update through events.k8s.io: only the series may change."""
     if new.get("apiVersion") != NEW_GROUP:
         return []
-    series = list(_series(new)) if old.get("series") != new.get("series") else []
-    errors = []
+    errors = list(_series(new)) if old.get("series") != new.get("series") else []
     for name in _FIXED:
         was, wanted = (_of(event, name) or ("" if name in _TEXTS else None) for event in (old, new))
         shown = "reportingController" if name == "reportingComponent" else name
         errors += unchanged(was, wanted, shown)
-    return [*series, *errors]
+    return errors
+
+
+KINDS: dict[str, Rows] = dict.fromkeys(("events", "events.events.k8s.io"), (("", _any_event),))

@@ -8,8 +8,19 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import dns_label_faults, subdomain_faults
-from ktui.writes.validation.values.checks import Row, between, demand, has, inside, needs, positive, table_of
+from ktui.kube.names import dns_label_faults
+from ktui.writes.validation.values.checks import (
+    Rows,
+    between,
+    demand,
+    dns_label,
+    has,
+    inside,
+    needs,
+    positive,
+    subdomain,
+    table_of,
+)
 
 MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
 # The member of a subject that each kind has.
@@ -47,20 +58,15 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
             yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
     named = subject.get(SUBJECTS[kind])
     if isinstance(named, dict):
-        yield from inside(f".{SUBJECTS[kind]}", _named(named, account=kind == "ServiceAccount"))
+        table = _ACCOUNT if kind == "ServiceAccount" else _NAMED
+        yield from inside(f".{SUBJECTS[kind]}", table.relative(named))
 
 
-def _named(subject: Obj, *, account: bool) -> Iterator[FieldError]:
-    name, namespace = str(subject.get("name") or ""), str(subject.get("namespace") or "")
-    if not name:
-        yield required(".name")
-    if account:
-        for why in subdomain_faults(name) if name not in ("", "*") else ():
-            yield invalid(".name", name, why)
-        for why in dns_label_faults(namespace) if namespace else ():
-            yield invalid(".namespace", namespace, why)
-        if not namespace:
-            yield required(".namespace", "must specify namespace for service account")
+_NAMED = table_of(("", has("name")))
+_ACCOUNT = table_of(
+    ("", has("name")), ("name", lambda name: subdomain(name) if name != "*" else ()),
+    ("namespace", dns_label), ("", has("namespace", why="must specify namespace for service account")),
+)  # fmt: skip
 
 
 def _level(obj: Obj) -> Iterator[FieldError]:
@@ -99,15 +105,11 @@ def _limit_response(response: Obj) -> Iterator[FieldError]:
     elif kind == QUEUE and queuing is None:
         yield required(".queuing", "must not be empty if limited.limitResponse.type is Limited")
     elif isinstance(queuing, dict) and kind == QUEUE:
-        yield from inside(".queuing", _queuing(queuing))
+        yield from inside(".queuing", _QUEUING.relative(queuing))
 
 
-def _queuing(queuing: Obj) -> Iterator[FieldError]:
+def _hand(queuing: Obj) -> Iterator[FieldError]:
     queues, hand = queuing["queues"], queuing["handSize"]
-    yield from inside(".queueLengthLimit", positive("must be positive")(queuing["queueLengthLimit"]))
-    yield from inside(".queues", positive("must be positive")(queues))
-    if queues > MOST_QUEUES:
-        yield invalid(".queues", queues, f"must not be greater than {MOST_QUEUES}")
     if hand <= 0:
         yield invalid(".handSize", hand, "must be positive")
     elif hand > queues:
@@ -119,6 +121,11 @@ def _queuing(queuing: Obj) -> Iterator[FieldError]:
         yield invalid(".handSize", hand, why)
 
 
+_QUEUING = table_of(
+    ("queueLengthLimit", positive("must be positive")), ("queues", positive("must be positive")),
+    ("queues", demand(lambda queues: queues <= MOST_QUEUES, f"must not be greater than {MOST_QUEUES}")),
+    ("", _hand),
+)  # fmt: skip
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
@@ -176,12 +183,15 @@ def _url_fault(url: str) -> str:
 
 
 _SOME_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
-FLOW_SCHEMA: tuple[Row, ...] = (
-    ("", _schema),
-    ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
-    ("spec.rules[].subjects[]", _subject),
-    ("spec.rules[]", needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
-    ("spec.rules[].resourceRules[]", _resource_rule),
-    ("spec.rules[].nonResourceRules[]", _url_rule),
-)
-PRIORITY_LEVEL: tuple[Row, ...] = (("", _level),)
+KINDS: dict[str, Rows] = {
+    "flowschemas.flowcontrol.apiserver.k8s.io": (
+        ("", _schema),
+        ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
+        ("spec.rules[].subjects[]", _subject),
+        ("spec.rules[]",
+         needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
+        ("spec.rules[].resourceRules[]", _resource_rule),
+        ("spec.rules[].nonResourceRules[]", _url_rule),
+    ),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": (("", _level),),
+}  # fmt: skip

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Iterator
 from ktui.kube.fielderrors import FieldError, invalid, not_supported, required, too_long, too_many, unfit
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import dns_label_faults, label_key_faults
+from ktui.kube.names import dns_label_faults
 from ktui.writes.validation.selectors import label_selector_errors, template_mismatch
 from ktui.writes.validation.values.checks import (
-    Row,
-    at_least,
+    Rows,
     at_most_bytes,
     below,
     counts,
     demand,
     domain_path,
+    duplicate,
     has,
     inside,
+    label_key,
+    natural,
     needs,
     one_of,
+    text_of,
 )
 from ktui.writes.validation.values.pods import template_errors
 from ktui.writes.validation.values.schedules import schedule, time_zone
@@ -31,9 +34,11 @@ ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _STATUSES, _OPERATORS = ("False", "True", "Unknown"), ("In", "NotIn")
 
 
-def _all_of(values: Iterable[str]) -> str:
-    """Return texts as Go prints a list of quoted ones."""
-    return f"valid values: [{' '.join(map(quote, values))}]"
+def _known(value: str, values: tuple[str, ...]) -> list[FieldError]:
+    """Demand one of these texts; the error of an empty one lists them as Go prints them."""
+    if not value:
+        return [required("", f"valid values: [{' '.join(map(quote, values))}]")]
+    return [] if value in values else [not_supported("", value, values)]
 
 
 def _mode(spec: Obj) -> Iterator[FieldError]:
@@ -64,20 +69,16 @@ def _failed_indexes(spec: Obj) -> Iterator[FieldError]:
         return
     if failed is None:
         yield required(".maxFailedIndexes", f"must be specified when completions is above {_MANY}")
-    why = (
-        f"must be less than or equal to {_FEW} when completions are above {_MANY} and used with "
-        "backoff limit per index"
-    )
+    when = f"when completions are above {_MANY} and used with backoff limit per index"
+    why = f"must be less than or equal to {_FEW} {when}"
     for name, value in (("parallelism", parallel), ("maxFailedIndexes", failed)):
         if value is not None and value > _FEW:
             yield invalid(f".{name}", value, why)
 
 
 def _failure_policy(spec: Obj) -> Iterator[FieldError]:
-    policy = spec.get("podFailurePolicy")
-    if policy is None:
-        return
-    rules, pod = policy.get("rules") or [], (spec.get("template") or {}).get("spec") or {}
+    rules = (spec.get("podFailurePolicy") or {}).get("rules") or []
+    pod = (spec.get("template") or {}).get("spec") or {}
     names = {each.get("name") for n in ("containers", "initContainers") for each in pod.get(n) or []}
     if len(rules) > _MOST_RULES:
         yield too_many(".podFailurePolicy.rules", len(rules), _MOST_RULES)
@@ -94,22 +95,16 @@ def _failure_policy(spec: Obj) -> Iterator[FieldError]:
             yield unfit(where, "specifying one of OnExitCodes and OnPodConditions is required")
 
 
-def _action(rule: Obj, spec: Obj) -> Iterator[FieldError]:
+def _action(rule: Obj, spec: Obj) -> Iterable[FieldError]:
     action = rule.get("action") or ""
-    if not action:
-        yield required("", _all_of(ACTIONS))
-    elif action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        yield invalid("", action, "requires the backoffLimitPerIndex to be set")
-    elif action not in ACTIONS:
-        yield not_supported("", action, ACTIONS)
+    if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
+        return [invalid("", action, "requires the backoffLimitPerIndex to be set")]
+    return _known(action, ACTIONS)
 
 
 def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
     operator, values = codes.get("operator") or "", codes.get("values") or []
-    if not operator:
-        yield required(".operator", _all_of(_OPERATORS))
-    elif operator not in _OPERATORS:
-        yield not_supported(".operator", operator, _OPERATORS)
+    yield from inside(".operator", _known(operator, _OPERATORS))
     if (name := codes.get("containerName")) is not None and name not in names:
         why = "must be one of the container or initContainer names in the pod template"
         yield invalid(".containerName", name, why)
@@ -122,7 +117,7 @@ def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
         if operator == "In" and value == 0:
             yield invalid(f".values[{index}]", value, "must not be 0 for the In operator")
         if value in seen:
-            yield FieldError(f".values[{index}]", "FieldValueDuplicate", f"Duplicate value: {value}")
+            yield duplicate(f".values[{index}]", value)
         seen.add(value)
     if values != sorted(values):
         yield invalid(".values", values, "must be ordered")
@@ -132,12 +127,8 @@ def _conditions(patterns: list[Obj]) -> Iterator[FieldError]:
     if len(patterns) > _MOST_RULES:
         yield too_many("", len(patterns), _MOST_RULES)
     for index, pattern in enumerate(patterns):
-        kind, status = str(pattern.get("type") or ""), pattern.get("status") or ""
-        yield from (invalid(f"[{index}].type", kind, why) for why in label_key_faults(kind))
-        if not status:
-            yield required(f"[{index}].status", _all_of(_STATUSES))
-        elif status not in _STATUSES:
-            yield not_supported(f"[{index}].status", status, _STATUSES)
+        yield from inside(f"[{index}]", text_of("type", label_key)(pattern))
+        yield from inside(f"[{index}].status", _known(pattern.get("status") or "", _STATUSES))
 
 
 def _success_policy(spec: Obj) -> Iterator[FieldError]:
@@ -173,7 +164,7 @@ def _success(rule: Obj, completions: int) -> Iterator[FieldError]:
             yield invalid(".succeededIndexes", indexes, f"error parsing succeededIndexes: {fault}")
     if count is None:
         return
-    yield from inside(".succeededCount", at_least(0)(count))
+    yield from inside(".succeededCount", natural(count))
     most = "must be less than or equal to"
     if count > completions:
         why = f"{most} {completions} (the number of specified completions)"
@@ -230,22 +221,18 @@ def _template(spec: Obj) -> Iterator[FieldError]:
 
 def _selector(spec: Obj) -> Iterator[FieldError]:
     selector = spec.get("selector")
-    errors = list(label_selector_errors(selector, ".selector"))
+    errors = label_selector_errors(selector, ".selector")
     if selector is None:
         yield required(".selector")
-    yield from errors
-    if not errors:
-        yield from template_mismatch(spec)
+    yield from errors or template_mismatch(spec)
 
 
 def _indexed_name(job: Obj) -> Iterator[FieldError]:
     """The pods of an indexed Job are named by it and their index."""
     spec, name = job.get("spec") or {}, str((job.get("metadata") or {}).get("name") or "")
-    completions = spec.get("completions")
-    if spec.get("completionMode") != "Indexed" or not completions or completions < 0:
-        return
+    completions = spec.get("completions") or 0
     host = f"{name}-{completions - 1}"
-    if dns_label_faults(host):
+    if spec.get("completionMode") == "Indexed" and completions > 0 and dns_label_faults(host):
         why = f"will not able to create pod with invalid DNS label: {host}"
         yield invalid(".metadata.name", name, why)
 
@@ -258,7 +245,7 @@ def _generated(spec: Obj) -> Iterator[FieldError]:
         yield not_supported(".manualSelector", True, ("nil", "false"))
 
 
-_JOB: tuple[Row, ...] = (
+_JOB: Rows = (
     *counts("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit"),
     *counts("ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"),
     ("", needs(lambda s: s.get("maxFailedIndexes") is None or s.get("backoffLimitPerIndex") is not None,
@@ -266,12 +253,14 @@ _JOB: tuple[Row, ...] = (
     ("managedBy", domain_path), ("managedBy", at_most_bytes(_LONGEST_MANAGER)),
     *(("", check) for check in (_mode, _failure_policy, _success_policy, _template)),
 )  # fmt: skip
-JOB: tuple[Row, ...] = (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name))
 _LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
-CRON_JOB: tuple[Row, ...] = (
-    ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", at_least(0)),
-    ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
-    *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),
-    *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
-    ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "cronjobs.batch": (
+        ("spec", has("schedule")), ("spec.schedule", schedule), ("spec.startingDeadlineSeconds", natural),
+        ("spec.timeZone", time_zone), ("spec.concurrencyPolicy", one_of("Allow", "Forbid", "Replace")),
+        *below("spec.jobTemplate.spec", _JOB), ("spec.jobTemplate.spec", _generated),
+        *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
+        ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
+    ),
+    "jobs.batch": (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name)),
+}  # fmt: skip

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ktui.kube.fielderrors import (
-    FieldError,
-    forbidden,
-    invalid,
-    not_supported,
-    required,
-    too_many,
-)
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_many
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faults, wildcard_faults
+from ktui.kube.names import label_value_faults, wildcard_faults
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     address_range,
+    any_dns_label,
+    any_subdomain,
     at_most_bytes,
     below,
+    conforms,
     dns_label,
     domain_path,
     duplicate,
@@ -30,13 +26,14 @@ from ktui.writes.validation.values.checks import (
     labels,
     named,
     needs,
+    numbered,
     one_of,
     one_of_or_none,
     ordinary_address,
-    path_segment,
     port_number,
     port_or_name,
     qualified,
+    reference_to,
     selector,
     subdomain,
     table_of,
@@ -53,23 +50,15 @@ PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 POLICY_TYPES = ("Ingress", "Egress")
 
 
-def _host(value: str) -> Iterator[FieldError]:
-    faults = wildcard_faults(value) if "*" in value else subdomain_faults(value)
-    yield from (invalid("", value, why) for why in faults)
+def _host(value: str) -> Iterable[FieldError]:
+    return conforms(wildcard_faults)(value) if "*" in value else any_subdomain(value)
 
 
-def _rule(rule: Obj) -> Iterator[FieldError]:
-    if host := rule.get("host"):
-        if is_address(host):
-            yield invalid(".host", host, "must be a DNS name, not an IP address")
-        yield from inside(".host", _host(host))
-    http = rule.get("http")
-    if http is None:
-        return
-    if not http.get("paths"):
-        yield required(".http.paths")
-    for index, path in enumerate(http.get("paths") or []):
-        yield from inside(f".http.paths[{index}]", _path(path))
+def _host_of_rule(host: str) -> Iterator[FieldError]:
+    if is_address(host):
+        yield invalid("", host, "must be a DNS name, not an IP address")
+    if host:
+        yield from _host(host)
 
 
 def _path(path: Obj) -> Iterator[FieldError]:
@@ -82,12 +71,9 @@ def _path(path: Obj) -> Iterator[FieldError]:
     elif not value.startswith("/") and (kind != "ImplementationSpecific" or value):
         yield invalid(".path", value, "must be an absolute path")
     if kind in ("Exact", "Prefix"):
-        for part in _BAD_IN_PATH:
-            if part in value:
-                yield invalid(".path", value, f"must not contain '{part}'")
-        for part in _BAD_AT_END:
-            if value.endswith(part):
-                yield invalid(".path", value, f"cannot end with '{part}'")
+        bad = [f"must not contain '{part}'" for part in _BAD_IN_PATH if part in value]
+        bad += [f"cannot end with '{part}'" for part in _BAD_AT_END if value.endswith(part)]
+        yield from (invalid(".path", value, why) for why in bad)
     yield from inside(".backend", _backend(path.get("backend") or {}))
 
 
@@ -124,9 +110,8 @@ def _service_backend(service: Obj) -> Iterator[FieldError]:
 def _reference(reference: Obj) -> Iterator[FieldError]:
     """A reference to another kind in a namespace; the group may be missing."""
     if (group := reference.get("apiGroup")) is not None:
-        yield from (invalid(".apiGroup", group, why) for why in subdomain_faults(group))
-    for name in ("kind", "name"):
-        yield from inside(f".{name}", path_segment(str(reference.get(name) or "")))
+        yield from inside(".apiGroup", any_subdomain(group))
+    yield from reference_to(reference)
 
 
 def _parameters(reference: Obj) -> Iterator[FieldError]:
@@ -142,7 +127,7 @@ def _parameters(reference: Obj) -> Iterator[FieldError]:
     elif scope == "Namespace" and namespace is None:
         yield required(".namespace", "`parameters.scope` is set to 'Namespace'")
     elif namespace is not None:
-        yield from (invalid(".namespace", namespace, why) for why in dns_label_faults(namespace))
+        yield from inside(".namespace", any_dns_label(namespace))
 
 
 def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
@@ -209,8 +194,8 @@ def _address_of(kind: str, text: str) -> Iterator[FieldError]:
         name = text.removesuffix(".")
         if not text:
             yield required("")
-        elif faults := subdomain_faults(name):
-            yield from (invalid("", name, why) for why in faults)
+        elif faults := list(any_subdomain(name)):
+            yield from faults
         elif "." not in name:
             yield invalid("", name, "should be a domain with at least two segments separated by dots")
 
@@ -220,38 +205,32 @@ def _hints(endpoint: Obj) -> Iterator[FieldError]:
     if len(zones) > _MOST_HINTS:
         yield too_many(".hints.forZones", len(zones), _MOST_HINTS)
         return
-    seen = set()
-    for index, zone in enumerate(zones):
-        name = str(zone.get("name") or "")
-        if name in seen:
-            yield duplicate(f".hints.forZones[{index}].name", name)
-        seen.add(name)
+    for where, _, name, again in numbered(zones, "name"):
+        field = f".hints.forZones{where}.name"
+        if again:
+            yield duplicate(field, name)
         if not name:
-            yield required(f".hints.forZones[{index}].name")
-        yield from (invalid(f".hints.forZones[{index}].name", name, why) for why in label_value_faults(name))
+            yield required(field)
+        yield from inside(field, conforms(label_value_faults)(name))
 
 
 def _slice_ports(ports: list[Obj]) -> Iterator[FieldError]:
     if len(ports) > _MOST_SLICE_PORTS:
         yield too_many("", len(ports), _MOST_SLICE_PORTS)
         return
-    seen = set()
-    for index, port in enumerate(ports):
-        name = str(port.get("name") or "")
-        yield from inside(f"[{index}].name", dns_label(name))
-        if name in seen:
-            yield duplicate(f"[{index}].name", name)
-        seen.add(name)
-        yield from inside(f"[{index}]", _SLICE_PORT.relative(port))
+    for where, port, name, again in numbered(ports, "name"):
+        yield from inside(f"{where}.name", dns_label(name))
+        if again:
+            yield duplicate(f"{where}.name", name)
+        yield from inside(where, _SLICE_PORT.relative(port))
 
 
 def _policy_types(types: list[str]) -> Iterator[FieldError]:
+    wrong = [(index, name) for index, name in enumerate(types) if name not in POLICY_TYPES]
     if len(types) > len(POLICY_TYPES):
         yield invalid("", types, "may not specify more than two policyTypes")
-        return
-    for index, name in enumerate(types):
-        if name not in POLICY_TYPES:
-            yield not_supported(f"[{index}]", str(name), POLICY_TYPES)
+    else:
+        yield from (not_supported(f"[{index}]", str(name), POLICY_TYPES) for index, name in wrong)
 
 
 def _policy_port(port: Obj) -> Iterator[FieldError]:
@@ -276,12 +255,11 @@ def _peer(peer: Obj) -> Iterator[FieldError]:
         yield forbidden("", "may not specify both ipBlock and another peer")
 
 
-def _named_ports(subset: Obj) -> Iterator[FieldError]:
-    ports = subset.get("ports") or []
+def _named_ports(ports: list[Obj]) -> Iterator[FieldError]:
     for index, port in enumerate(ports):
         if len(ports) > 1 and not port.get("name"):
-            yield required(f".ports[{index}].name")
-        yield from inside(f".ports[{index}]", _SUBSET_PORT.relative(port))
+            yield required(f"[{index}].name")
+        yield from inside(f"[{index}]", _SUBSET_PORT.relative(port))
 
 
 _SLICE_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("port", port_number), ("appProtocol", qualified))
@@ -292,34 +270,35 @@ _ENDPOINT = table_of(
     ("deprecatedTopology", labels), ("nodeName", subdomain), ("zone", named(label_value_faults)),
     ("hostname", dns_label), ("", _hints),
 )  # fmt: skip
-_ADDRESS: tuple[Row, ...] = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
-ENDPOINTS: tuple[Row, ...] = below("subsets[]", (
-    ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
-               "", "must specify `addresses` or `notReadyAddresses`")),
-    *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("", _named_ports),
-))  # fmt: skip
-ENDPOINT_SLICE: tuple[Row, ...] = (
-    ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
-    ("ports", _slice_ports),
-)  # fmt: skip
-INGRESS: tuple[Row, ...] = (
-    ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[]", _rule),
-    ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
-    ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
-)  # fmt: skip
-_PEER: tuple[Row, ...] = (
-    ("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer),
-)  # fmt: skip
-_POLICY_PORT: tuple[Row, ...] = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
-NETWORK_POLICY: tuple[Row, ...] = (
-    ("spec.podSelector", selector),
-    *below("spec.ingress[].ports[]", _POLICY_PORT),
-    *below("spec.ingress[].from[]", _PEER),
-    *below("spec.egress[].ports[]", _POLICY_PORT),
-    *below("spec.egress[].to[]", _PEER),
-    ("spec.policyTypes", _policy_types),
-)
-INGRESS_CLASS: tuple[Row, ...] = (
-    ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
-    ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
-)  # fmt: skip
+_ADDRESS: Rows = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
+_PEER: Rows = (("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer))
+_POLICY_PORT: Rows = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
+KINDS: dict[str, Rows] = {
+    "endpoints": below("subsets[]", (
+        ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
+                   "", "must specify `addresses` or `notReadyAddresses`")),
+        *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("ports", _named_ports),
+    )),
+    "endpointslices.discovery.k8s.io": (
+        ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
+        ("ports", _slice_ports),
+    ),
+    "ingressclasses.networking.k8s.io": (
+        ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
+        ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
+    ),
+    "ingresses.networking.k8s.io": (
+        ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
+        ("spec.rules[].http", has("paths")), ("spec.rules[].http.paths[]", _path),
+        ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
+        ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
+    ),
+    "networkpolicies.networking.k8s.io": (
+        ("spec.podSelector", selector),
+        *below("spec.ingress[].ports[]", _POLICY_PORT),
+        *below("spec.ingress[].from[]", _PEER),
+        *below("spec.egress[].ports[]", _POLICY_PORT),
+        *below("spec.egress[].to[]", _PEER),
+        ("spec.policyTypes", _policy_types),
+    ),
+}  # fmt: skip

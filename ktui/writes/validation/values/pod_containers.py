@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import duplicate, has, inside, relative_path, without_parents
+from ktui.writes.validation.values.checks import duplicate, has, inside, numbered, relative_path
 from ktui.writes.validation.values.containers import AFTER_MOUNTS, OF_STARTED, RESTARTS, UNTIL_MOUNTS
 
 _PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
@@ -18,28 +18,26 @@ def mounts(container: Obj, volumes: frozenset[str]) -> Iterator[FieldError]:
 
     Upstream's path of what follows a mount's path is that of the list.
     """
-    seen = set()
     devices = container.get("volumeDevices") or []
     names, paths = ({each.get(name) for each in devices} - {None} for name in ("name", "devicePath"))
     privileged = (container.get("securityContext") or {}).get("privileged")
-    for index, mount in enumerate(container.get("volumeMounts") or []):
-        name, path = (str(mount.get(member) or "") for member in ("name", "mountPath"))
-        yield from inside(f"[{index}]", has("name")(mount))
+    for at, mount, path, again in numbered(container.get("volumeMounts") or [], "mountPath"):
+        name = str(mount.get("name") or "")
+        yield from inside(at, has("name")(mount))
         if name not in volumes:
-            yield not_found_value(f"[{index}].name", name)
-        yield from inside(f"[{index}]", has("mountPath")(mount))
-        if path in seen:
-            yield invalid(f"[{index}].mountPath", path, "must be unique")
-        seen.add(path)
+            yield not_found_value(f"{at}.name", name)
+        yield from inside(at, has("mountPath")(mount))
+        if again:
+            yield invalid(f"{at}.mountPath", path, "must be unique")
         if name in names:
-            yield invalid(f"[{index}].name", name, "must not already exist in volumeDevices")
+            yield invalid(f"{at}.name", name, "must not already exist in volumeDevices")
         if path in paths:
-            yield invalid(f"[{index}].mountPath", path, "must not already exist as a path in volumeDevices")
+            yield invalid(f"{at}.mountPath", path, "must not already exist as a path in volumeDevices")
         yield from inside(".subPath", relative_path(mount.get("subPath") or ""))
         if expression := mount.get("subPathExpr"):
             if mount.get("subPath"):
                 why = "subPathExpr and subPath are mutually exclusive"
-                yield invalid(f"[{index}].subPathExpr", expression, why)
+                yield invalid(f"{at}.subPathExpr", expression, why)
             yield from inside(".subPathExpr", relative_path(expression))
         if (spread := mount.get("mountPropagation")) is not None:
             modes = ("Bidirectional", "HostToContainer", "None")
@@ -64,31 +62,30 @@ def _read_only(mount: Obj) -> Iterator[FieldError]:
 
 def devices(container: Obj, volumes: dict[str, Obj]) -> Iterator[FieldError]:
     """Check the block devices of a container, which are claims among the pod's valid volumes."""
-    names, paths = set(), set()
+    paths = set()
     mounted = container.get("volumeMounts") or []
     taken, used = ({each.get(name) for each in mounted} - {None} for name in ("name", "mountPath"))
-    for index, device in enumerate(container.get("volumeDevices") or []):
-        name, path = (str(device.get(member) or "") for member in ("name", "devicePath"))
-        yield from inside(f"[{index}]", has("name")(device))
-        if name in names:
-            yield invalid(f"[{index}].name", name, "must be unique")
+    for at, device, name, again in numbered(container.get("volumeDevices") or [], "name"):
+        path = str(device.get("devicePath") or "")
+        yield from inside(at, has("name")(device))
+        if again:
+            yield invalid(f"{at}.name", name, "must be unique")
         if name not in volumes:
-            yield not_found_value(f"[{index}].name", name)
+            yield not_found_value(f"{at}.name", name)
         elif not any(volumes[name].get(source) for source in ("persistentVolumeClaim", "ephemeral")):
             why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
-            yield invalid(f"[{index}].name", name, why)
-        yield from inside(f"[{index}]", has("devicePath")(device))
+            yield invalid(f"{at}.name", name, why)
+        yield from inside(at, has("devicePath")(device))
         if path in paths:
-            yield invalid(f"[{index}].devicePath", path, "must be unique")
-        if any(True for _ in without_parents(path)):
-            yield invalid(f"[{index}].devicePath", path, "can not contain backsteps ('..')")
+            yield invalid(f"{at}.devicePath", path, "must be unique")
+        if ".." in path.split("/"):
+            yield invalid(f"{at}.devicePath", path, "can not contain backsteps ('..')")
         else:
             paths.add(path)
         if name in taken:
-            yield invalid(f"[{index}].name", name, "must not already exist in volumeMounts")
+            yield invalid(f"{at}.name", name, "must not already exist in volumeMounts")
         if path in used:
-            yield invalid(f"[{index}].devicePath", path, "must not already exist as a path in volumeMounts")
-        names.add(name)
+            yield invalid(f"{at}.devicePath", path, "must not already exist as a path in volumeMounts")
 
 
 def _container(container: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
@@ -111,15 +108,14 @@ def _sleeps(container: Obj, grace: int | None) -> Iterator[FieldError]:
 
 def containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
     """Check the regular containers of a pod; `valid` are its valid volumes by name."""
-    found, names = spec.get("containers") or [], set[str]()
+    found = spec.get("containers") or []
     if not found:
         yield required(".containers")
-    for index, container in enumerate(found):
-        name, where = str(container.get("name") or ""), f".containers[{index}]"
+    for at, container, name, again in numbered(found, "name"):
+        where = f".containers{at}"
         yield from inside(where, _container(container, valid))
-        if name in names:
+        if again:
             yield duplicate(f"{where}.name", name)
-        names.add(name)
         yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
         yield from inside(where, OF_STARTED.relative(container))
         yield from inside(where, RESTARTS.relative(container))

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults, subdomain_faults
+from ktui.kube.names import subdomain_faults
 from ktui.writes.objectmeta import annotation_errors
+from ktui.writes.validation.selectors import label_errors
 from ktui.writes.validation.values.checks import (
-    Row,
+    Check,
+    Rows,
     address,
+    any_subdomain,
     below,
     between,
     demand,
     dns_label,
     duplicate,
     inside,
+    label_key,
     labels,
+    needs,
+    numbered,
     one_of,
     refuse,
     subdomain,
     table_of,
+    text_of,
     user_id,
 )
 from ktui.writes.validation.values.containers import APP_ARMOR, SECCOMP, resource_amounts
@@ -37,7 +43,7 @@ from ktui.writes.validation.values.pod_containers import (
 from ktui.writes.validation.values.scheduling import AFFINITY, spread, toleration
 from ktui.writes.validation.values.volumes import volumes
 
-_MOST_NAMESERVERS, _MOST_SEARCHES, _MOST_SEARCHED = 3, 32, 2048
+_MOST_SEARCHED = 2048
 _MIRROR, _DELETION_COST = "kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"
 _INTEGER = re.compile("-?[1-9][0-9]{0,9}|0")
 _LONGEST_SYSCTL = 253
@@ -45,73 +51,52 @@ _SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?
 
 
 def _dns(spec: Obj) -> Iterator[FieldError]:
-    config = spec.get("dnsConfig")
-    if spec.get("dnsPolicy") == "None":
-        if not config:
-            yield required(".dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
-            return
-        if not config.get("nameservers"):
-            why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-            yield required(".dnsConfig.nameservers", why)
-            return
-    yield from inside(".dnsConfig", _resolver(config or {}))
+    config = spec.get("dnsConfig") or {}
+    if spec.get("dnsPolicy") == "None" and not config:
+        yield required(".dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
+    elif spec.get("dnsPolicy") == "None" and not config.get("nameservers"):
+        why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+        yield required(".dnsConfig.nameservers", why)
+    else:
+        yield from inside(".dnsConfig", _RESOLVER.relative(config))
 
 
-def _resolver(config: Obj) -> Iterator[FieldError]:
-    servers, searches = config.get("nameservers") or [], config.get("searches") or []
-    if len(servers) > _MOST_NAMESERVERS:
-        yield invalid(".nameservers", servers, f"must not have more than {_MOST_NAMESERVERS} nameservers")
-    for index, server in enumerate(servers):
-        yield from inside(f".nameservers[{index}]", address(server))
-    if len(searches) > _MOST_SEARCHES:
-        why = f"must not have more than {_MOST_SEARCHES} search paths"
-        yield invalid(".searches", searches, why)
-    if len(" ".join(searches).encode()) > _MOST_SEARCHED:
-        why = f"must not have more than {_MOST_SEARCHED} characters (including spaces) in the search list"
-        yield invalid(".searches", searches, why)
-    for index, search in enumerate(searches):
-        domain = search.removesuffix(".")
-        if search != "." and subdomain_faults(domain.replace("_", "a")):  # an underscore is like a letter
-            faults = subdomain_faults(domain)
-            yield from (invalid(f".searches[{index}]", domain, fault) for fault in faults)
-    for index, option in enumerate(config.get("options") or []):
-        if not option.get("name"):
-            yield required(f".options[{index}]", "must not be empty")
+def _at_most(most: int, what: str) -> Check:
+    return demand(lambda items: len(items) <= most, f"must not have more than {most} {what}")
+
+
+def _search(search: str) -> Iterable[FieldError]:
+    domain = search.removesuffix(".")
+    if search == "." or not subdomain_faults(domain.replace("_", "a")):  # an underscore is like a letter
+        return ()
+    return any_subdomain(domain)
+
+
+_TOO_LONG = f"must not have more than {_MOST_SEARCHED} characters (including spaces) in the search list"
+_RESOLVER = table_of(
+    ("nameservers", _at_most(3, "nameservers")), ("nameservers[]", address),
+    ("searches", _at_most(32, "search paths")),
+    ("searches", demand(lambda searches: len(" ".join(searches).encode()) <= _MOST_SEARCHED, _TOO_LONG)),
+    ("searches[]", _search), ("options[]", needs(lambda o: o.get("name"), "", "must not be empty")),
+)  # fmt: skip
 
 
 def _gates(gates: list[Obj]) -> Iterator[FieldError]:
-    seen = set()
-    for index, gate in enumerate(gates):
-        name = str(gate.get("name") or "")
-        yield from (invalid(f"[{index}]", name, why) for why in label_key_faults(name))
-        if name in seen:
-            yield duplicate(f"[{index}]", name)
-        seen.add(name)
-
-
-def _gate_type(gate: Obj) -> Iterator[FieldError]:
-    name = str(gate.get("conditionType") or "")
-    yield from (invalid(".conditionType", name, why) for why in label_key_faults(name))
-
-
-def _alias(alias: Obj) -> Iterator[FieldError]:
-    yield from inside(".ip", address(alias.get("ip") or ""))
-    for index, name in enumerate(alias.get("hostnames") or []):
-        yield from (invalid(f".hostnames[{index}]", name, why) for why in subdomain_faults(name))
+    for where, _, name, again in numbered(gates, "name"):
+        yield from inside(where, label_key(name))
+        if again:
+            yield duplicate(where, name)
 
 
 def _sysctls(sysctls: list[Obj]) -> Iterator[FieldError]:
-    seen = set()
-    for index, each in enumerate(sysctls):
-        name = str(each.get("name") or "")
+    for where, _, name, again in numbered(sysctls, "name"):
         if not name:
-            yield required(f"[{index}].name")
+            yield required(f"{where}.name")
         elif len(name) > _LONGEST_SYSCTL or not re.fullmatch(_SYSCTL, name):
             why = f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$"
-            yield invalid(f"[{index}].name", name, why)
-        elif name in seen:
-            yield duplicate(f"[{index}].name", name)
-        seen.add(name)
+            yield invalid(f"{where}.name", name, why)
+        elif again:
+            yield duplicate(f"{where}.name", name)
 
 
 def _shared(spec: Obj) -> Iterator[FieldError]:
@@ -123,10 +108,8 @@ def _shared(spec: Obj) -> Iterator[FieldError]:
 
 def _own_users(spec: Obj) -> Iterator[FieldError]:
     """A pod with users of its own has no namespace of the host."""
-    if spec.get("hostUsers") is not False:
-        return
     for name, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
-        if spec.get(name):
+        if spec.get(name) and spec.get("hostUsers") is False:
             yield forbidden(f".{shown}", "when `hostUsers` is false")
 
 
@@ -180,10 +163,12 @@ _REST = table_of(
     *below("securityContext", (*SECCOMP, *APP_ARMOR)),
     ("securityContext.supplementalGroupsPolicy", one_of("Merge", "Strict")),
     ("securityContext.seLinuxChangePolicy", one_of("MountOption", "Recursive")),
-    *below("affinity", AFFINITY), ("", _dns), ("readinessGates[]", _gate_type), ("schedulingGates", _gates),
-    ("topologySpreadConstraints", spread), ("", _own_users), ("serviceAccountName", subdomain),
-    ("nodeName", subdomain), ("activeDeadlineSeconds", between(1, 2**31 - 1)), ("hostname", dns_label),
-    ("subdomain", dns_label), ("tolerations[]", toleration), ("hostAliases[]", _alias),
+    *below("affinity", AFFINITY), ("", _dns), ("readinessGates[]", text_of("conditionType", label_key)),
+    ("schedulingGates", _gates), ("topologySpreadConstraints", spread), ("", _own_users),
+    ("serviceAccountName", subdomain), ("nodeName", subdomain),
+    ("activeDeadlineSeconds", between(1, 2**31 - 1)), ("hostname", dns_label), ("subdomain", dns_label),
+    ("tolerations[]", toleration), ("hostAliases[]", text_of("ip", address)),
+    ("hostAliases[].hostnames[]", any_subdomain),
     ("priorityClassName", subdomain), ("runtimeClassName", subdomain),
     ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
     ("overhead", lambda amounts: resource_amounts({"limits": amounts})), ("", _system),
@@ -202,15 +187,15 @@ def _spec(spec: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
     yield from _REST.relative(spec)
 
 
-def _tokens(spec: Obj) -> Iterator[FieldError]:
+_WITHOUT_ACCOUNT = table_of((
+    "volumes[].projected.sources[].serviceAccountToken",
+    lambda _: [forbidden("", "must not be specified when serviceAccountName is not set")],
+))  # fmt: skip
+
+
+def _tokens(spec: Obj) -> Iterable[FieldError]:
     """A token is of the pod's account: without one there is none. Templates are not checked."""
-    if spec.get("serviceAccountName"):
-        return
-    for at, volume in enumerate(spec.get("volumes") or []):
-        for number, source in enumerate((volume.get("projected") or {}).get("sources") or []):
-            if source.get("serviceAccountToken") is not None:
-                where = f".volumes[{at}].projected.sources[{number}].serviceAccountToken"
-                yield forbidden(where, "must not be specified when serviceAccountName is not set")
+    return () if spec.get("serviceAccountName") else _WITHOUT_ACCOUNT.relative(spec)
 
 
 def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
@@ -227,10 +212,8 @@ def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
 def template_errors(template: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
     """Yield the errors of a pod template; upstream's paths of its labels and annotations skip `metadata`."""
     metadata = template.get("metadata") or {}
-    for error in labels(metadata.get("labels") or {}):
-        yield replace(error, field=".labels")
-    for error in annotation_errors(metadata.get("annotations") or {}):
-        yield replace(error, field=".annotations")
+    yield from label_errors(metadata.get("labels") or {}, ".labels")
+    yield from annotation_errors(metadata.get("annotations") or {}, ".annotations")
     yield from _annotations(template, ".annotations")
     spec = template.get("spec") or {}
     yield from inside(".spec", _spec(spec, claims))
@@ -242,7 +225,10 @@ _NOT_YET = "cannot be set until all schedulingGates have been cleared"
 NEW_POD = (("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),)
 # The image of a template may have spaces around it.
 _image = demand(lambda image: image == image.strip(), "must not have leading or trailing whitespace")
-POD: tuple[Row, ...] = (
-    ("", lambda pod: _annotations(pod, ".metadata.annotations")), ("spec", _spec), ("spec", _tokens),
-    *((f"spec.{member}[].image", _image) for member in RUNNING),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "pods": (
+        ("", lambda pod: _annotations(pod, ".metadata.annotations")), ("spec", _spec), ("spec", _tokens),
+        *((f"spec.{member}[].image", _image) for member in RUNNING),
+    ),
+    "podtemplates": (("template", template_errors),),
+}  # fmt: skip

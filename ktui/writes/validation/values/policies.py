@@ -12,16 +12,22 @@ from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
+    below,
+    conforms,
     count_or_percent,
+    demand,
     dns_label,
     duplicate,
+    has,
     inside,
     needs,
     not_negative,
+    numbered,
     one_of,
-    path_segment,
+    reference_to,
     selector,
+    text_of,
 )
 
 SCOPES = (
@@ -68,14 +74,9 @@ _KNOWN = _COUNTED | _MEASURED
 _ONLY_EXIST = ("BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity")
 
 
-def _reference(reference: Obj) -> Iterator[FieldError]:
-    """A reference to an object of another kind, which is not of the core group in itself."""
-    for name in ("kind", "name"):
-        yield from inside(f".{name}", path_segment(str(reference.get(name) or "")))
-
-
-def _grouped(reference: Obj, *, core: bool) -> Iterator[FieldError]:
-    """Check the group of a reference; `core`: it may be the core group, which has no name."""
+def _reference(reference: Obj, *, core: bool) -> Iterator[FieldError]:
+    """A reference to an object of another kind; `core`: it may be of the core group, which has no name."""
+    yield from reference_to(reference)
     version = str(reference.get("apiVersion") or "")
     if version.count("/") > 1:
         yield invalid(".apiVersion", version, f"unexpected GroupVersion string: {version}")
@@ -91,9 +92,7 @@ def _autoscaler(spec: Obj) -> Iterator[FieldError]:
         yield required(".maxReplicas", "must be set and greater than 0")
     if most < (1 if least is None else least):
         yield invalid(".maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    target = spec.get("scaleTargetRef") or {}
-    yield from inside(".scaleTargetRef", _reference(target))
-    yield from inside(".scaleTargetRef", _grouped(target, core=False))
+    yield from inside(".scaleTargetRef", _reference(spec.get("scaleTargetRef") or {}, core=False))
 
 
 def _metric(metric: Obj) -> Iterator[FieldError]:
@@ -131,10 +130,9 @@ def _target(source: Obj) -> Iterator[FieldError]:
 
 
 def _identified(source: Obj) -> Iterator[FieldError]:
-    name = str((source.get("metric") or {}).get("name") or "")
-    if not name:
-        yield required(".metric.name", "must specify a metric name")
-    yield from (invalid(".metric.name", name, why) for why in path_segment_faults(name))
+    metric = source.get("metric") or {}
+    yield from inside(".metric", has("name", why="must specify a metric name")(metric))
+    yield from inside(".metric", text_of("name", conforms(path_segment_faults))(metric))
     yield from _target(source)
 
 
@@ -153,9 +151,7 @@ _EACH = needs(
 
 
 def _of_object(source: Obj) -> Iterator[FieldError]:
-    described = source.get("describedObject") or {}
-    yield from inside(".describedObject", _reference(described))
-    yield from inside(".describedObject", _grouped(described, core=True))
+    yield from inside(".describedObject", _reference(source.get("describedObject") or {}, core=True))
     yield from _identified(source)
     yield from _ONE_VALUE(source)
 
@@ -194,22 +190,6 @@ _SOURCES: dict[str, Check] = {
 }
 
 
-def _scaling(rules: Obj) -> Iterator[FieldError]:
-    window, select = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy")
-    if window is not None and window < 0:
-        yield invalid(".stabilizationWindowSeconds", window, "must be greater than or equal to zero")
-    if window is not None and window > 3600:
-        yield invalid(".stabilizationWindowSeconds", window, "must be less than or equal to 3600")
-    if select is not None:
-        yield from inside(".selectPolicy", one_of("Disabled", "Max", "Min")(select))
-    if not rules.get("policies"):
-        yield required(".policies", "must specify at least one Policy")
-    for index, policy in enumerate(rules.get("policies") or []):
-        yield from inside(f".policies[{index}]", _step(policy))
-    if (tolerance := rules.get("tolerance")) is not None:
-        yield from inside(".tolerance", not_negative(tolerance))
-
-
 def _step(policy: Obj) -> Iterator[FieldError]:
     kind, seconds = str(policy.get("type") or ""), policy.get("periodSeconds") or 0
     if kind not in ("Percent", "Pods"):
@@ -222,9 +202,12 @@ def _step(policy: Obj) -> Iterator[FieldError]:
         yield invalid(".periodSeconds", seconds, "must be less than or equal to 1800")
 
 
-AUTOSCALER: tuple[Row, ...] = (
-    ("spec", _autoscaler), ("spec.metrics[]", _metric), ("spec.behavior.scaleUp", _scaling),
-    ("spec.behavior.scaleDown", _scaling),
+_SCALING: Rows = (
+    ("stabilizationWindowSeconds", demand(lambda n: n >= 0, "must be greater than or equal to zero")),
+    ("stabilizationWindowSeconds", demand(lambda n: n <= 3600, "must be less than or equal to 3600")),
+    ("selectPolicy", one_of("Disabled", "Max", "Min")),
+    ("", has("policies", why="must specify at least one Policy")), ("policies[]", _step),
+    ("tolerance", not_negative),
 )  # fmt: skip
 
 
@@ -234,13 +217,6 @@ def _one_bound(spec: Obj) -> Iterator[FieldError]:
         shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
         shown["UnhealthyPodEvictionPolicy"] = spec.get("unhealthyPodEvictionPolicy")
         yield invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
-
-
-BUDGET: tuple[Row, ...] = (
-    ("spec", _one_bound), ("spec.minAvailable", count_or_percent), ("spec.maxUnavailable", count_or_percent),
-    ("spec.selector", selector),
-    ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
-)  # fmt: skip
 
 
 def _hard(amounts: Obj) -> Iterator[FieldError]:
@@ -311,21 +287,15 @@ def _selected(spec: Obj) -> Iterator[FieldError]:
     yield from inside(".scopeSelector.matchExpressions", _scope_selector(spec))
 
 
-QUOTA: tuple[Row, ...] = (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected))
-
-
 def _limits(limits: list[Obj]) -> Iterator[FieldError]:
-    seen = set()
-    for index, limit in enumerate(limits):
-        kind = limit.get("type") or ""
+    for where, limit, kind, again in numbered(limits, "type"):
         faults = label_key_faults(kind)
         if not faults and "/" not in kind and kind not in _LIMIT_TYPES:
             faults = ["must be a standard limit type or fully qualified"]
-        yield from (invalid(f"[{index}].type", kind, why) for why in faults)
-        if kind in seen:
-            yield duplicate(f"[{index}].type", kind)
-        seen.add(kind)
-        yield from inside(f"[{index}]", _limit(limit, kind))
+        yield from (invalid(f"{where}.type", kind, why) for why in faults)
+        if again:
+            yield duplicate(f"{where}.type", kind)
+        yield from inside(where, _limit(limit, kind))
 
 
 def _limit(limit: Obj, kind: str) -> Iterator[FieldError]:
@@ -386,4 +356,16 @@ def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterat
         yield invalid(f".maxLimitRequestRatio[{name}]", ratio, why)
 
 
-LIMIT_RANGE: tuple[Row, ...] = (("spec.limits", _limits),)
+KINDS: dict[str, Rows] = {
+    "horizontalpodautoscalers.autoscaling": (
+        ("spec", _autoscaler), ("spec.metrics[]", _metric),
+        *below("spec.behavior.scaleUp", _SCALING), *below("spec.behavior.scaleDown", _SCALING),
+    ),
+    "limitranges": (("spec.limits", _limits),),
+    "poddisruptionbudgets.policy": (
+        ("spec", _one_bound), ("spec.minAvailable", count_or_percent),
+        ("spec.maxUnavailable", count_or_percent), ("spec.selector", selector),
+        ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
+    ),
+    "resourcequotas": (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected)),
+}  # fmt: skip

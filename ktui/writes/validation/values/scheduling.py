@@ -7,18 +7,23 @@ from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
+from ktui.kube.names import label_value_faults
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
+    any_dns_label,
+    any_subdomain,
     below,
+    conforms,
     demand,
     duplicate,
     has,
     inside,
+    label_key,
     one_of,
     selector,
     table_of,
+    text_of,
 )
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -32,7 +37,7 @@ def toleration(toleration: Obj) -> Iterator[FieldError]:
     """Check a toleration; one without an operator is for equal values."""
     operator, effect = toleration.get("operator") or "Equal", toleration.get("effect") or ""
     if key := toleration.get("key"):
-        yield from (invalid(".key", key, why) for why in label_key_faults(key))
+        yield from inside(".key", label_key(key))
     elif operator != "Exists":
         why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         yield invalid(".operator", toleration.get("operator") or "", why)
@@ -57,15 +62,7 @@ def _term(expression: Obj) -> Iterator[FieldError]:
         yield from operator_errors(expression)
     elif len(expression.get("values") or []) != 1:
         yield required(".values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    key = str(expression.get("key") or "")
-    yield from (invalid(".key", key, why) for why in label_key_faults(key))
-
-
-def _required_term(expression: Obj) -> Iterator[FieldError]:
-    """Check a requirement that a node must meet: its values are values of labels."""
-    yield from _term(expression)
-    for index, value in enumerate(expression.get("values") or []):
-        yield from (invalid(f".values[{index}]", value, why) for why in label_value_faults(value))
+    yield from text_of("key", label_key)(expression)
 
 
 def _matched_field(expression: Obj) -> Iterator[FieldError]:
@@ -80,7 +77,7 @@ def _matched_field(expression: Obj) -> Iterator[FieldError]:
         yield invalid(".key", expression.get("key") or "", "not a valid field selector key")
         return
     for index, value in enumerate(values):
-        yield from (invalid(f".values[{index}]", value, why) for why in subdomain_faults(value))
+        yield from inside(f".values[{index}]", any_subdomain(value))
 
 
 def spread(constraints: list[Obj]) -> Iterator[FieldError]:
@@ -90,7 +87,8 @@ def spread(constraints: list[Obj]) -> Iterator[FieldError]:
     for index, (constraint, (key, when)) in enumerate(zip(constraints, pairs, strict=True)):
         if (skew := constraint.get("maxSkew") or 0) <= 0:
             yield invalid(f"[{index}].maxSkew", skew, "must be greater than zero")
-        yield from inside(f"[{index}]", has("topologyKey", why="can not be empty")(constraint))
+        if not key:
+            yield required(f"[{index}].topologyKey", "can not be empty")
         if when not in WHEN_UNSATISFIABLE:
             yield not_supported(f"[{index}].whenUnsatisfiable", when, WHEN_UNSATISFIABLE)
         left[key, when] -= 1
@@ -112,7 +110,7 @@ def _merged_keys(part: Obj) -> Iterator[FieldError]:
         if keys and selector is None:
             yield forbidden(f".{member}", "must not be specified when labelSelector is not set")
         for index, key in enumerate(keys if selector is not None else ()):
-            yield from (invalid(f".{member}[{index}]", key, why) for why in label_key_faults(key))
+            yield from inside(f".{member}[{index}]", label_key(key))
     both = set(part.get("matchLabelKeys") or ()) & set(part.get("mismatchLabelKeys") or ())
     for index, key in enumerate(part.get("matchLabelKeys") or ()):
         if key in both:
@@ -122,12 +120,10 @@ def _merged_keys(part: Obj) -> Iterator[FieldError]:
 
 def _topology(term: Obj) -> Iterator[FieldError]:
     for name in term.get("namespaces") or []:
-        yield from (invalid(".namespace", name, why) for why in dns_label_faults(name))
+        yield from inside(".namespace", any_dns_label(name))
     yield from _merged_keys(term)
-    key = str(term.get("topologyKey") or "")
-    if not key:
-        yield required(".topologyKey", "can not be empty")
-    yield from (invalid(".topologyKey", key, why) for why in label_key_faults(key))
+    yield from has("topologyKey", why="can not be empty")(term)
+    yield from text_of("topologyKey", label_key)(term)
 
 
 def _preferred(preferred: Obj) -> Iterator[FieldError]:
@@ -140,26 +136,25 @@ _SPREAD = table_of(
     ("nodeAffinityPolicy", one_of("Honor", "Ignore")), ("nodeTaintsPolicy", one_of("Honor", "Ignore")),
     ("", _merged_keys), ("labelSelector", selector),
 )  # fmt: skip
-_FIELDS: tuple[Row, ...] = (("matchFields[]", _matched_field),)
-_PREFERENCE: tuple[Row, ...] = (("matchExpressions[]", _term), *_FIELDS)
-NODE_SELECTOR: tuple[Row, ...] = (
+_FIELDS: Rows = (("matchFields[]", _matched_field),)
+_PREFERENCE: Rows = (("matchExpressions[]", _term), *_FIELDS)
+NODE_SELECTOR: Rows = (
     ("", has("nodeSelectorTerms", why="must have at least one node selector term")),
-    *below("nodeSelectorTerms[]", (("matchExpressions[]", _required_term), *_FIELDS)),
+    ("nodeSelectorTerms[].matchExpressions[]", _term),
+    ("nodeSelectorTerms[].matchExpressions[].values[]", conforms(label_value_faults)),
+    *below("nodeSelectorTerms[]", _FIELDS),
 )
-_POD_TERM: tuple[Row, ...] = (
-    ("labelSelector", selector), ("namespaceSelector", selector), ("", _topology),
-)  # fmt: skip
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-_POD_AFFINITY: tuple[Row, ...] = (
-    *below(f"{_REQUIRED}[]", _POD_TERM),
-    (f"{_PREFERRED}[]", _preferred),
-    *below(f"{_PREFERRED}[].podAffinityTerm", _POD_TERM),
+_POD_TERM: Rows = (("labelSelector", selector), ("namespaceSelector", selector), ("", _topology))
+REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
+_POD_AFFINITY: Rows = (
+    *below(f"{REQUIRED}[]", _POD_TERM),
+    (f"{PREFERRED}[]", _preferred),
+    *below(f"{PREFERRED}[].podAffinityTerm", _POD_TERM),
 )
-AFFINITY: tuple[Row, ...] = (
-    *below(f"nodeAffinity.{_REQUIRED}", NODE_SELECTOR),
-    (f"nodeAffinity.{_PREFERRED}[].weight", _weight),
-    *below(f"nodeAffinity.{_PREFERRED}[].preference", _PREFERENCE),
+AFFINITY: Rows = (
+    *below(f"nodeAffinity.{REQUIRED}", NODE_SELECTOR),
+    (f"nodeAffinity.{PREFERRED}[].weight", _weight),
+    *below(f"nodeAffinity.{PREFERRED}[].preference", _PREFERENCE),
     *below("podAffinity", _POD_AFFINITY),
     *below("podAntiAffinity", _POD_AFFINITY),
 )

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
-from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import subdomain_faults
 from ktui.writes.validation.updates.services import type_of
 from ktui.writes.validation.values.checks import (
     IP_FAULT,
-    Row,
+    Rows,
     address_range,
     dns_label,
     duplicate,
@@ -20,11 +18,13 @@ from ktui.writes.validation.values.checks import (
     is_address,
     label_key,
     labels,
+    numbered,
     one_of,
     ordinary_address,
     port_number,
     port_or_name,
     qualified,
+    subdomain,
     table_of,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
@@ -68,23 +68,20 @@ def _of_kind(spec: Obj) -> Iterator[FieldError]:
         name = str(spec.get("externalName") or "").removesuffix(".")
         if not name:
             yield required(".externalName")
-        else:
-            yield from (invalid(".externalName", name, why) for why in subdomain_faults(name))
+        yield from inside(".externalName", subdomain(name))
 
 
 def _ports(spec: Obj) -> Iterator[FieldError]:
     """Check each port; among several, each has a name of its own."""
-    ports, names = spec.get("ports") or [], set[str]()
-    for index, port in enumerate(ports):
-        field, name = f".ports[{index}]", str(port.get("name") or "")
+    ports = spec.get("ports") or []
+    for where, port, name, again in numbered(ports, "name"):
         if not name and len(ports) > 1:
-            yield required(f"{field}.name")
-        yield from inside(f"{field}.name", dns_label(name))
-        if name and name in names:
-            yield duplicate(f"{field}.name", name)
-        names.add(name)
-        yield from inside(f"{field}.port", port_number(port.get("port") or 0))
-        yield from inside(field, _PORT.relative(port))
+            yield required(f".ports{where}.name")
+        yield from inside(f".ports{where}.name", dns_label(name))
+        if name and again:
+            yield duplicate(f".ports{where}.name", name)
+        yield from inside(f".ports{where}.port", port_number(port.get("port") or 0))
+        yield from inside(f".ports{where}", _PORT.relative(port))
 
 
 def _affinity(spec: Obj) -> Iterator[FieldError]:
@@ -151,17 +148,14 @@ def _numbers(spec: Obj) -> Iterator[FieldError]:
     for index, port in enumerate(ports):
         pair = port.get("protocol") or "TCP", port.get("nodePort")
         if pair in nodes and pair[1]:
-            yield FieldError(
-                f".ports[{index}].nodePort", "FieldValueDuplicate", f"Duplicate value: {pair[1]}"
-            )
+            yield duplicate(f".ports[{index}].nodePort", pair[1])
         nodes.add(pair)
     for index, port in enumerate(ports):
         pair = port.get("protocol") or "TCP", port.get("port")
         if pair in numbers:
             shown = {"Name": "", "Protocol": pair[0], "AppProtocol": None, "Port": pair[1]}
             shown |= {"TargetPort": 0, "NodePort": 0}  # Go's type, with the two that were compared
-            why = f"Duplicate value: {to_json(shown).decode()}"
-            yield FieldError(f".ports[{index}]", "FieldValueDuplicate", why)
+            yield duplicate(f".ports[{index}]", shown)
         numbers.add(pair)
 
 
@@ -210,12 +204,14 @@ def _policies(spec: Obj) -> Iterator[FieldError]:
 
 
 _PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name), ("appProtocol", qualified))
-SERVICE: tuple[Row, ...] = (
-    ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
-    ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
-    ("spec.externalIPs[]", ordinary_address),
-    ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
-    ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
-    ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
-    ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
-)  # fmt: skip
+KINDS: dict[str, Rows] = {
+    "services": (
+        ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
+        ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
+        ("spec.externalIPs[]", ordinary_address),
+        ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
+        ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
+        ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
+        ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
+    ),
+}  # fmt: skip

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import dns_label_faults, label_key_faults
+from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
-    Row,
+    Rows,
     below,
+    dns_label,
     duplicate,
+    exactly_one,
     has,
     inside,
+    label_key,
     more_than_nothing,
+    named,
     one_of,
     one_of_or_none,
     selector,
@@ -23,22 +27,18 @@ from ktui.writes.validation.values.checks import (
     without_parents,
 )
 from ktui.writes.validation.values.scheduling import NODE_SELECTOR
-from ktui.writes.validation.values.volumes import HOST_PATH, NFS, driver, sources
+from ktui.writes.validation.values.volumes import HOST_PATH, NFS, SHOWN, driver
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _MODES = ("Block", "Filesystem")
-_ALONE = "may not use ReadWriteOncePod with other access modes"
 _MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
 _ONLY_CLAIMS = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
 
 
-def _modes(spec: Obj) -> Iterator[FieldError]:
-    modes = spec.get("accessModes") or []
-    for mode in modes:
-        if mode not in ACCESS_MODES:
-            yield not_supported(".accessModes", str(mode), ACCESS_MODES)
+def _modes(modes: list[str]) -> Iterator[FieldError]:
+    yield from (not_supported("", str(mode), ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES)
     if "ReadWriteOncePod" in modes and any(mode in ACCESS_MODES[:3] for mode in modes):
-        yield forbidden(".accessModes", _ALONE)
+        yield forbidden("", "may not use ReadWriteOncePod with other access modes")
 
 
 def _storage(spec: Obj) -> Iterator[FieldError]:
@@ -55,15 +55,11 @@ def _data_source(source: Obj) -> Iterator[FieldError]:
     if not group and kind != "PersistentVolumeClaim":
         yield invalid("", kind, _ONLY_CLAIMS)
     yield from inside(".apiGroup", subdomain(group))
-    if namespace := source.get("namespace"):
-        yield from (invalid(".namespace", namespace, why) for why in dns_label_faults(namespace))
+    yield from inside(".namespace", dns_label(source.get("namespace") or ""))
 
 
 def _capacity(spec: Obj) -> Iterator[FieldError]:
     capacity = spec.get("capacity") or {}
-    if not spec.get("accessModes"):
-        yield required(".accessModes")
-    yield from _modes(spec)
     if not capacity:
         yield required(".capacity")
     if "storage" not in capacity or len(capacity) > 1:
@@ -74,12 +70,11 @@ def _capacity(spec: Obj) -> Iterator[FieldError]:
 
 def _volume_source(spec: Obj) -> Iterator[FieldError]:
     there = next((name for name in SOURCES if spec.get(name) is not None), "")
-    yield from sources(spec, SOURCES)
+    yield from _source(spec)
     if there == "local" and spec.get("nodeAffinity") is None:
         yield required(".nodeAffinity", "Local volume requires node affinity")
-    if (spec.get("hostPath") or {}).get("path") == "/" and spec.get(
-        "persistentVolumeReclaimPolicy"
-    ) == "Recycle":
+    path, policy = (spec.get("hostPath") or {}).get("path"), spec.get("persistentVolumeReclaimPolicy")
+    if (path, policy) == ("/", "Recycle"):
         yield forbidden(".persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")
 
 
@@ -108,6 +103,7 @@ SOURCES = {
     "storageos": _NOTHING,
     "csi": table_of(("", driver), ("", has("volumeHandle"))),
 }
+_source = exactly_one(SOURCES, "volume", SHOWN)
 
 
 def _parameters(parameters: Obj) -> Iterator[FieldError]:
@@ -120,24 +116,10 @@ def _parameters(parameters: Obj) -> Iterator[FieldError]:
         yield too_long("", _MOST_PARAMETER_BYTES)
 
 
-VOLUME: tuple[Row, ...] = below("spec", (
-    ("", _capacity), ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
-    ("nodeAffinity", has("required", why="must specify required node constraints")),
-    *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
-    ("volumeMode", one_of(*_MODES)), ("", _attributes),
-))  # fmt: skip
-CLAIM: tuple[Row, ...] = below("spec", (
-    ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
-    ("", _modes), ("", _storage), ("storageClassName", subdomain), ("volumeMode", one_of(*_MODES)),
-    ("dataSource", _data_source), ("dataSourceRef", _data_source), ("volumeAttributesClassName", subdomain),
-))  # fmt: skip
-
-
 def _lifecycle(modes: list[str]) -> Iterator[FieldError]:
     """Check each mode; upstream's path of it is that of the list."""
-    for mode in modes:
-        if mode not in ("Persistent", "Ephemeral"):
-            yield not_supported("", mode, ("Persistent", "Ephemeral"))
+    known = ("Persistent", "Ephemeral")
+    yield from (not_supported("", mode, known) for mode in modes if mode not in known)
 
 
 def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
@@ -153,22 +135,37 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
             for number, value in enumerate(values):
                 if value in values[:number]:
                     yield duplicate(f"{where}.values[{number}]", value)
-            yield from (invalid(f"{where}.key", key, why) for why in label_key_faults(key))
+            yield from inside(f"{where}.key", label_key(key))
             if key in keys:
                 yield duplicate(f"{where}.key", key)
             keys[key] = frozenset(values)
         if keys in seen:
-            yield FieldError(f"[{index}].matchLabelExpressions", "FieldValueDuplicate", 'Duplicate value: ""')
+            yield duplicate(f"[{index}].matchLabelExpressions", "")
         seen.append(keys)
 
 
-STORAGE_CLASS: tuple[Row, ...] = (
-    ("", has("provisioner")),
-    ("provisioner", lambda name: [invalid("", name, why) for why in label_key_faults(name.lower()) if name]),
-    ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
-    ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")), ("allowedTopologies", _topologies),
-)  # fmt: skip
-CSI_DRIVER: tuple[Row, ...] = (
-    ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
-    ("spec.volumeLifecycleModes", _lifecycle),
-)
+KINDS: dict[str, Rows] = {
+    "csidrivers.storage.k8s.io": (
+        ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
+        ("spec.volumeLifecycleModes", _lifecycle),
+    ),
+    "persistentvolumeclaims": below("spec", (
+        ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
+        ("accessModes", _modes), ("", _storage), ("storageClassName", subdomain),
+        ("volumeMode", one_of(*_MODES)), ("dataSource", _data_source), ("dataSourceRef", _data_source),
+        ("volumeAttributesClassName", subdomain),
+    )),
+    "persistentvolumes": below("spec", (
+        ("", has("accessModes")), ("accessModes", _modes), ("", _capacity),
+        ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
+        ("nodeAffinity", has("required", why="must specify required node constraints")),
+        *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
+        ("volumeMode", one_of(*_MODES)), ("", _attributes),
+    )),
+    "storageclasses.storage.k8s.io": (
+        ("", has("provisioner")), ("provisioner", named(lambda name: label_key_faults(name.lower()))),
+        ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
+        ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
+        ("allowedTopologies", _topologies),
+    ),
+}  # fmt: skip

@@ -6,17 +6,19 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, subdomain_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
+    Rows,
     RuleTree,
     absolute_path,
+    below,
     between,
     duplicate,
+    exactly_one,
     file_mode,
     has,
     inside,
@@ -24,6 +26,7 @@ from ktui.writes.validation.values.checks import (
     refuse,
     relative_path,
     table_of,
+    text_of,
     without_parents,
 )
 from ktui.writes.validation.values.containers import VOLUME_FIELDS, field_ref, resource_ref
@@ -35,7 +38,6 @@ _LEAST_SECONDS, _MOST_SECONDS = 600, 1 << 32
 _ISCSI = re.compile(
     r"iqn\.\d{4}-\d{2}\.([a-z0-9.-]+)(:[^,;*&$|\s]+)$|eui.[\da-fA-F]{16}$|naa.[\da-fA-F]{32}$"
 )
-_MORE_THAN_ONE = "may not specify more than 1 volume type"
 _LONGEST_DRIVER = 63
 
 
@@ -55,11 +57,6 @@ def _host_path(source: Obj) -> Iterator[FieldError]:
         yield not_supported(".type", kind, HOST_PATH_TYPES)
 
 
-def _nfs(source: Obj) -> Iterator[FieldError]:
-    yield from has("server", "path")(source)
-    yield from inside(".path", absolute_path(source.get("path") or ""))
-
-
 def _portal(source: Obj) -> Iterator[FieldError]:
     yield from has("targetPortal", "iqn")(source)
     name = str(source.get("iqn") or "")
@@ -72,30 +69,28 @@ def _portal(source: Obj) -> Iterator[FieldError]:
         yield required(".secretRef")
 
 
-def _item(item: Obj) -> Iterator[FieldError]:
-    yield from has("key", "path")(item)
-    yield from inside(".path", inner_path(item.get("path") or ""))
-    if item.get("mode") is not None:
-        yield from inside(".mode", file_mode(item["mode"]))
+def _one_field(item: Obj) -> Iterator[FieldError]:
+    of_pod, of_container = item.get("fieldRef"), item.get("resourceFieldRef")
+    if of_pod is None and of_container is None:
+        yield required("", "one of fieldRef and resourceFieldRef is required")
+    elif of_pod is None:
+        yield from inside(".resourceFieldRef", resource_ref(of_volume=True)(of_container))
+    elif of_container is not None:
+        yield invalid("", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
+
+
+_inner_path = text_of("path", inner_path)
+_ITEM: Rows = (("", has("key", "path")), ("", _inner_path), ("mode", file_mode))
+_FILE = table_of(
+    ("", has("path")), ("", _inner_path), ("fieldRef", field_ref(VOLUME_FIELDS)), ("", _one_field),
+    ("mode", file_mode),
+)  # fmt: skip
 
 
 def _files(source: Obj) -> Iterator[FieldError]:
     """Check the files of a downward API volume; upstream's path of each is that of the volume."""
     for item in source.get("items") or []:
-        path, of_pod, of_container = item.get("path"), item.get("fieldRef"), item.get("resourceFieldRef")
-        yield from has("path")(item)
-        yield from inside(".path", inner_path(path or ""))
-        if of_pod is not None:
-            yield from inside(".fieldRef", field_ref(VOLUME_FIELDS)(of_pod))
-            if of_container is not None:
-                why = "fieldRef and resourceFieldRef can not be specified simultaneously"
-                yield invalid("", "resource", why)
-        elif of_container is not None:
-            yield from inside(".resourceFieldRef", resource_ref(of_volume=True)(of_container))
-        else:
-            yield required("", "one of fieldRef and resourceFieldRef is required")
-        if item.get("mode") is not None:
-            yield from inside(".mode", file_mode(item["mode"]))
+        yield from _FILE.relative(item)
 
 
 def _projected(source: Obj) -> Iterator[FieldError]:
@@ -114,7 +109,7 @@ def _projected(source: Obj) -> Iterator[FieldError]:
                 taken.add(path)
         if token := each.get("serviceAccountToken"):  # upstream's path of its path is that of the volume
             yield from has("path")(token)
-            yield from inside(".path", inner_path(token.get("path") or ""))
+            yield from _inner_path(token)
         if len(there) > 1:
             yield forbidden(where, "may not specify more than 1 volume type per source")
 
@@ -123,17 +118,10 @@ def _of_items(source: Obj) -> list[str]:
     return [item["path"] for item in source.get("items") or [] if item.get("path")]
 
 
-def _projected_items(source: Obj) -> Iterator[FieldError]:
-    yield from has("name")(source)
-    for index, item in enumerate(source.get("items") or []):
-        yield from inside(f".items[{index}]", _item(item))
-
-
-def _lifetime(token: Obj) -> Iterator[FieldError]:
-    seconds = token.get("expirationSeconds")
-    if seconds is not None and not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
+def token_lifetime(seconds: int) -> Iterator[FieldError]:
+    if not _LEAST_SECONDS <= seconds <= _MOST_SECONDS:
         bound = "less than 10 minutes" if seconds < _LEAST_SECONDS else "larger than 2^32 seconds"
-        yield invalid(".expirationSeconds", seconds, f"may not specify a duration {bound}")
+        yield invalid("", seconds, f"may not specify a duration {bound}")
 
 
 def _bundle(bundle: Obj) -> Iterator[FieldError]:
@@ -155,12 +143,13 @@ def _bundle(bundle: Obj) -> Iterator[FieldError]:
     yield from inside(".path", inner_path(path))
 
 
+_projected_items = table_of(("", has("name")), *below("items[]", _ITEM)).relative
 # The check of each source of a projected volume, and the paths of its files.
 _PROJECTIONS: dict[str, tuple[Check, Callable[[Obj], list[str]]]] = {
     "secret": (_projected_items, _of_items),
     "configMap": (_projected_items, _of_items),
     "downwardAPI": (_files, _of_items),
-    "serviceAccountToken": (_lifetime, lambda _: []),
+    "serviceAccountToken": (table_of(("expirationSeconds", token_lifetime)).relative, lambda _: []),
     "clusterTrustBundle": (_bundle, lambda source: [str(source.get("path") or "")]),
 }
 
@@ -170,19 +159,17 @@ def driver(source: Obj) -> Iterator[FieldError]:
     yield from has("driver")(source)
     name = str(source.get("driver") or "")
     if len(name) > _LONGEST_DRIVER:
-        yield FieldError(
-            ".driver", "FieldValueTooLong", f"Too long: may not be more than {_LONGEST_DRIVER} bytes"
-        )
+        yield too_long(".driver", _LONGEST_DRIVER)
     if name:
         yield from (invalid(".driver", name, why) for why in subdomain_faults(name.lower()))
     if (secret := source.get("nodePublishSecretRef")) is not None and not secret.get("name"):
         yield required(".nodePublishSecretRef.name")
 
 
-_ITEMS: tuple[Row, ...] = (("defaultMode", file_mode), ("items[]", _item))
+_ITEMS: Rows = (("defaultMode", file_mode), *below("items[]", _ITEM))
 _NOTHING = table_of()
 HOST_PATH = table_of(("", _host_path))
-NFS = table_of(("", _nfs))
+NFS = table_of(("", has("server", "path")), ("", text_of("path", absolute_path)))
 # The sources of a volume, in the order in which the first of them counts.
 _BAD_SIZE = refuse(lambda v: amount(v) < 0, "", "SizeLimit field must be a valid resource quantity")
 SOURCES: dict[str, RuleTree] = {
@@ -217,25 +204,15 @@ SOURCES: dict[str, RuleTree] = {
     "ephemeral": table_of(("", has("volumeClaimTemplate"))),
     "image": table_of(("pullPolicy", one_of("Always", "IfNotPresent", "Never"))),
 }
-_SHOWN = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # upstream's fields where there are too many
-
-
-def sources(part: Obj, known: dict[str, RuleTree]) -> Iterator[FieldError]:
-    """Check the one source of a volume; upstream names the others as too many, and does not look at them."""
-    there = [name for name in known if part.get(name) is not None]
-    for name in there[:1]:
-        yield from inside(f".{name}", known[name].relative(part[name]))
-    for name in there[1:]:
-        yield forbidden(f".{_SHOWN.get(name, name)}", _MORE_THAN_ONE)
-    if not there:
-        yield required("", "must specify a volume type")
+SHOWN = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # upstream's fields where there are too many
+_source = exactly_one(SOURCES, "volume", SHOWN)
 
 
 def volumes(found: list[Obj], valid: dict[str, Any]) -> Iterator[FieldError]:
     """Check the volumes of a pod, and add the valid ones to `valid` by their names."""
     for index, volume in enumerate(found):
         name = str(volume.get("name") or "")
-        errors = list(inside(f"[{index}]", sources(volume, SOURCES)))
+        errors = list(inside(f"[{index}]", _source(volume)))
         if not name:
             errors.append(required(f"[{index}].name"))
         else:

@@ -7,18 +7,14 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.selectors import (
-    label_selector_errors,
-    selector_shown,
-    template_mismatch,
-)
+from ktui.writes.validation.selectors import label_selector_errors, selector_shown, template_mismatch
 from ktui.writes.validation.values.checks import (
     Check,
-    Row,
-    at_least,
+    Rows,
     counts,
     demand,
     inside,
+    natural,
     not_above_all,
     one_of,
     whole_or_percent,
@@ -64,7 +60,7 @@ def _progress(spec: Obj) -> Iterator[FieldError]:
     deadline = spec.get("progressDeadlineSeconds")
     if deadline is None:
         return
-    yield from inside(".progressDeadlineSeconds", at_least(0)(deadline))
+    yield from inside(".progressDeadlineSeconds", natural(deadline))
     if deadline <= (spec.get("minReadySeconds") or 0):
         yield invalid(".progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
 
@@ -99,7 +95,7 @@ def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
     elif kind != "RollingUpdate":
         yield invalid("", _shown_type(strategy), "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
-        yield from inside(".rollingUpdate.partition", at_least(0)(rolling.get("partition") or 0))
+        yield from inside(".rollingUpdate.partition", natural(rolling.get("partition") or 0))
         if (missing := rolling.get("maxUnavailable")) is not None:
             field = ".rollingUpdate.maxUnavailable"
             yield from inside(field, whole_or_percent(missing))
@@ -113,7 +109,7 @@ def _selects(kind: str) -> Check:
 
     def check(spec: Obj) -> Iterator[FieldError]:
         selector = spec.get("selector")
-        errors = list(label_selector_errors(selector, ".selector"))
+        errors = label_selector_errors(selector, ".selector")
         if selector is None:
             yield required(".selector")
         yield from errors
@@ -130,20 +126,15 @@ def _selects(kind: str) -> Check:
 
 
 def _template(spec: Obj) -> Iterator[FieldError]:
-    claims = [
-        str((claim.get("metadata") or {}).get("name") or "")
-        for claim in spec.get("volumeClaimTemplates") or []
-    ]
-    yield from inside(".template", template_errors(spec.get("template") or {}, claims))
+    claims = [claim.get("metadata") or {} for claim in spec.get("volumeClaimTemplates") or []]
+    names = [str(metadata.get("name") or "") for metadata in claims]
+    yield from inside(".template", template_errors(spec.get("template") or {}, names))
 
 
 def _daemon_selects(spec: Obj) -> Iterator[FieldError]:
     """Check a DaemonSet's selector; upstream notices that it is missing only because it does not match."""
     selector = spec.get("selector")
-    errors = list(label_selector_errors(selector, ".selector"))
-    yield from errors
-    if not errors:
-        yield from template_mismatch(spec)
+    yield from label_selector_errors(selector, ".selector") or template_mismatch(spec)
     if selector is not None and not (selector.get("matchLabels") or selector.get("matchExpressions")):
         yield invalid(".selector", {}, "empty selector is invalid for daemonset")
     yield from _template(spec)
@@ -167,7 +158,7 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     """Check a ReplicationController's selector, which is a map of labels, and its template."""
     if not spec.get("selector"):
         yield required(".selector")
-    yield from inside(".replicas", at_least(0)(spec.get("replicas") or 0))
+    yield from inside(".replicas", natural(spec.get("replicas") or 0))
     if spec.get("template") is None:
         yield required(".template")
         return
@@ -176,29 +167,32 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     yield from _template(spec)
 
 
-DEPLOYMENT: tuple[Row, ...] = (
-    ("spec.replicas", at_least(0)), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
-    ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
-    ("spec", _progress),
-)  # fmt: skip
-REPLICA_SET: tuple[Row, ...] = (
-    *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
-    ("spec", _endless("ReplicaSet")),
-)  # fmt: skip
-CONTROLLER: tuple[Row, ...] = (
-    ("spec.minReadySeconds", at_least(0)), ("spec", _controls), ("spec", _endless("ReplicationController")),
-)  # fmt: skip
-DAEMON_SET: tuple[Row, ...] = (
-    ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", at_least(0)),
-    ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", at_least(0)),
-)  # fmt: skip
 _ORDER = "must be 'OrderedReady' or 'Parallel'"
-STATEFUL_SET: tuple[Row, ...] = (
-    ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
-    ("spec.updateStrategy", _stateful_update),
-    ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
-    ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
-    *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
-    ("spec", _selects("statefulset")),
-    ("spec", _endless("StatefulSet")),
-)
+KINDS: dict[str, Rows] = {
+    "daemonsets.apps": (
+        ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", natural),
+        ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", natural),
+    ),
+    "deployments.apps": (
+        ("spec.replicas", natural), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
+        ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
+        ("spec", _progress),
+    ),
+    "replicasets.apps": (
+        *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
+        ("spec", _endless("ReplicaSet")),
+    ),
+    "replicationcontrollers": (
+        ("spec.minReadySeconds", natural), ("spec", _controls),
+        ("spec", _endless("ReplicationController")),
+    ),
+    "statefulsets.apps": (
+        ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
+        ("spec.updateStrategy", _stateful_update),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
+        *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
+        ("spec", _selects("statefulset")),
+        ("spec", _endless("StatefulSet")),
+    ),
+}  # fmt: skip
