@@ -26,9 +26,8 @@ _CACHE_BYTES = 1_000_000
 class ListWork:
     """Input of the seat estimator.
 
-    `objects` is the number of stored objects of the resource, None if never counted; `stale`: that count is
-    older than 3 minutes. `average_bytes` is the average stored size, 0 if unknown. `single` is a LIST
-    narrowed to one name.
+    `objects` is the number of stored objects of the resource, None if never counted. `average_bytes` is the
+    average stored size, 0 if unknown. `single` is a LIST narrowed to one name.
     """
 
     objects: int | None
@@ -37,7 +36,6 @@ class ListWork:
     from_cache: bool = False
     selectors: bool = False
     single: bool = False
-    stale: bool = False
 
 
 class SeatRange(NamedTuple):
@@ -118,8 +116,6 @@ def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | N
     if behaviour.minor <= 22 or (work.single and not behaviour.enabled("SizeBasedListCostEstimate")):
         return 1
     most = max_seats(behaviour, priority_level_max)
-    if work.stale:
-        return most
     if work.objects is None:
         return 1
     by_size = behaviour.enabled("SizeBasedListCostEstimate")
@@ -178,5 +174,5 @@ _MANY = 10**9
 
 def seat_range(seats: Callable[[ListWork], int], work: ListWork) -> SeatRange:
     """Return the seats over an empty resource and over a huge one with large objects."""
-    few, many = (replace(work, objects=n, average_bytes=0, stale=False) for n in (0, _MANY))
+    few, many = (replace(work, objects=n, average_bytes=0) for n in (0, _MANY))
     return SeatRange(seats(few), seats(many))

@@ -143,10 +143,9 @@ def namespace_terminating(resource: GroupResource, name: str, namespace: str) ->
     return StatusError(refused.code, refused.reason, refused.message, details)
 
 
-def forbidden_read_only(resource: GroupResource, name: str, why: str = "") -> StatusError:
+def forbidden_read_only(resource: GroupResource, name: str) -> StatusError:
     """403 of ktui itself: it only reads this etcd (no upstream counterpart)."""
-    why = why or "ktui reads this etcd only; start it with --allow-writes to write"
-    return forbidden(resource, name, why)
+    return forbidden(resource, name, "ktui reads this etcd only; start it with --allow-writes to write")
 
 
 # About the request itself: its path, method, media types, body, credentials.
@@ -320,11 +319,11 @@ def service_unavailable(message: str) -> StatusError:
     return StatusError(503, "ServiceUnavailable", message)
 
 
-def server_timeout(resource: GroupResource, verb: str, retry_after: int = 2) -> StatusError:
+def server_timeout(resource: GroupResource, verb: str) -> StatusError:
     """500 ServerTimeout: storage is unreachable; `verb` is "list", "get" …"""
     what = qualified(resource.group, resource.resource)
     message = f"The {verb} operation against {what} could not be completed at this time, please try again."
-    details = resource_details(resource, verb) | {"retryAfterSeconds": retry_after}
+    details = resource_details(resource, verb) | {"retryAfterSeconds": 2}
     return StatusError(500, "ServerTimeout", message, details)
 
 

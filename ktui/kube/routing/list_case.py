@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ktui.kube import status
-from ktui.kube.listoptions import ListOptions, validate_list
+from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_list
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import ListParameters, TokenState, parse_rv
 from ktui.kube.routing.plan import API_VALIDATION, EtcdOp, Plan, Source, Trace, Wait
@@ -14,8 +14,6 @@ from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError, continue_with_resource_version
 from ktui.kube.versions import Behaviour
 
-NOT_OLDER_THAN = "NotOlderThan"
-EXACT = "Exact"
 # Without the decoder's own message, for a plan made without the token's text.
 BAD_CONTINUE = "invalid continue token: continue key is not valid"
 

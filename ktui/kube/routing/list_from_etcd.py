@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.routing.list_case import EXACT, ListCase, Reasons, rejected_by_storage
+from ktui.kube.listoptions import EXACT
+from ktui.kube.routing.list_case import ListCase, Reasons, rejected_by_storage
 from ktui.kube.routing.parameters import MAX_REVISION
 from ktui.kube.routing.plan import ETCD, SHOULD_STREAM, Consistency, EtcdOp, ListRevision, Plan, Source
 from ktui.kube.routing.predicates import Predicate

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ktui.kube import status
+from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN
 from ktui.kube.routing import list_from_cache
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, rejected_by_api, rejected_by_storage
+from ktui.kube.routing.list_case import ListCase, rejected_by_api, rejected_by_storage
 from ktui.kube.routing.list_from_etcd import from_etcd
 from ktui.kube.routing.parameters import ListParameters
 from ktui.kube.routing.plan import GET_LIST, SHOULD_DELEGATE, STORE_LIST, Plan, Source

@@ -160,22 +160,6 @@ class ListParameters(Struct, frozen=True):
     narrowed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class WatchParameters:
-    """The parts of a WATCH that routing depends on.
-
-    `by_path`: the path says that it is a WATCH (`/api/v1/watch/pods`), not `watch=true`. Upstream checks the
-    options of such a request as those of a LIST, and sets no defaults of a WATCH.
-    """
-
-    resource_version: str = ""
-    match: str = ""
-    bookmarks: bool = False
-    send_initial_events: bool | None = None
-    has_token: bool = False
-    by_path: bool = False
-
-
 def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListParameters:
     """Return the parts of a LIST that routing depends on."""
     return ListParameters(
@@ -187,16 +171,4 @@ def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedTok
         recursive=not scope.single,
         send_initial_events=options.send_initial_events is not None,
         narrowed=scope.narrowed,
-    )
-
-
-def watch_parameters(options: ListOptions) -> WatchParameters:
-    """Return the parts of a WATCH that routing depends on."""
-    return WatchParameters(
-        resource_version=options.resource_version,
-        match=options.resource_version_match,
-        bookmarks=options.allow_watch_bookmarks,
-        send_initial_events=options.send_initial_events,
-        has_token=bool(options.continue_),
-        by_path=not options.watch,
     )

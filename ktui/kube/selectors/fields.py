@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
+from ktui.kube.selectors.requirements import Test, passing
 from ktui.kube.status import bad_request
 from ktui.kube.text_cache import cached_by_text
 
@@ -38,9 +39,6 @@ def _has_default_conversion(resource: Resource) -> bool:
     return not resource.custom and all(field in META_FIELDS for field in resource.field_selectors)
 
 
-Fields = Mapping[str, str]
-FieldTest = Callable[[Fields], bool]
-
 _ESCAPABLE = frozenset("\\,=")
 
 
@@ -51,7 +49,7 @@ class FieldTerm(NamedTuple):
     value: str
     negated: bool = False
 
-    def test(self) -> FieldTest:
+    def test(self) -> Test:
         """Return a function that tests whether fields match this term."""
         field, value, negated = self
         if negated:
@@ -68,12 +66,12 @@ class FieldSelector:
 
     __slots__ = ("matches", "terms")
 
-    matches: FieldTest
+    matches: Test
     terms: tuple[FieldTerm, ...]
 
     def __init__(self, terms: Iterable[FieldTerm] = ()) -> None:
         self.terms = tuple(terms)
-        self.matches = _all_of(_tests(self.terms))
+        self.matches = passing(_tests(self.terms))
 
     @staticmethod
     def parse(text: str, resource: Resource | None = None) -> FieldSelector:
@@ -168,7 +166,7 @@ def _unescape(text: str) -> str:
     return "".join(value)
 
 
-def _tests(terms: tuple[FieldTerm, ...]) -> list[FieldTest]:
+def _tests(terms: tuple[FieldTerm, ...]) -> list[Test]:
     """Return the tests of the terms; of many terms over one field, two together say the same."""
     if len(terms) <= _FEW:
         return [term.test() for term in terms]
@@ -180,25 +178,10 @@ def _tests(terms: tuple[FieldTerm, ...]) -> list[FieldTest]:
         return [lambda fields: False]
     tests = [FieldTerm(field, value).test() for field, (value,) in wanted.items()]
 
-    def none_of(field: str, values: frozenset[str]) -> FieldTest:
+    def none_of(field: str, values: frozenset[str]) -> Test:
         return lambda fields: fields.get(field, "") not in values
 
     return tests + [none_of(field, frozenset(values)) for field, values in unwanted.items()]
 
 
 _FEW = 8
-
-
-def _all_of(tests: list[FieldTest]) -> FieldTest:
-    if not tests:
-        return lambda fields: True
-    if len(tests) == 1:
-        return tests[0]
-
-    def every(fields: Fields) -> bool:
-        for test in tests:  # noqa: SIM110 - a generator costs more than the tests
-            if not test(fields):
-                return False
-        return True
-
-    return every

@@ -25,7 +25,6 @@ works = st.builds(
     st.booleans(),
     st.booleans(),
     st.booleans(),
-    st.booleans(),
 )
 
 
@@ -41,7 +40,6 @@ works = st.builds(
         ("1.33", ListWork(100_000), 10),
         ("1.33", ListWork(100_000, single=True), 1),
         ("1.33", ListWork(None), 1),
-        ("1.33", ListWork(5, stale=True), 10),
         ("1.36", ListWork(379, 2900, limit=120), 4),
         ("1.36", ListWork(379, 2900, limit=10, selectors=True), 6),
         ("1.36", ListWork(379, 2900, limit=5, selectors=True, from_cache=True), 1),
@@ -49,7 +47,6 @@ works = st.builds(
         ("1.36", ListWork(100_000, 6000, from_cache=True), 10),
         ("1.36", ListWork(10, 0, single=True), 15),
         ("1.36", ListWork(0), 1),
-        ("1.36", ListWork(5, stale=True), 100),
     ],
 )
 def test_list_seats(version: str, work: ListWork, seats: int) -> None:

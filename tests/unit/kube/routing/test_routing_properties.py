@@ -6,15 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import (
-    MAX_REVISION,
-    DecodedToken,
-    ListParameters,
-    TokenState,
-    WatchParameters,
-)
+from ktui.kube.routing.parameters import MAX_REVISION, DecodedToken, ListParameters, TokenState
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
@@ -120,18 +115,19 @@ def test_every_get_is_decided(rv: str, state: CacheState, behaviour: Behaviour) 
 
 @given(
     st.builds(
-        WatchParameters,
-        revisions,
-        matches,
-        st.booleans(),
-        st.sampled_from([None, True, False]),
-        st.booleans(),
+        ListOptions,
+        resource_version=revisions,
+        resource_version_match=matches,
+        allow_watch_bookmarks=st.booleans(),
+        send_initial_events=st.sampled_from([None, True, False]),
+        continue_=st.sampled_from(["", "token"]),
+        watch=st.booleans(),
     ),
     states(),
     behaviours(),
 )
-def test_every_watch_is_decided(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> None:
-    plan = decide_watch(parameters, state, behaviour)
+def test_every_watch_is_decided(options: ListOptions, state: CacheState, behaviour: Behaviour) -> None:
+    plan = decide_watch(options, state, behaviour)
     check(plan)
     assert set(plan.reasons) <= set(WATCH_REASONS) | {"v.bad_rv"}
 
@@ -142,7 +138,7 @@ def test_nothing_is_predicted_from_an_etcd_that_was_not_asked(
 ) -> None:
     plan = decide_list(parameters, state, behaviour)
     assert not [reason for reason in plan.reasons if reason.startswith("e.")]
-    watch = WatchParameters(parameters.resource_version, "", True)
+    watch = ListOptions(watch=True, resource_version=parameters.resource_version, allow_watch_bookmarks=True)
     assert decide_watch(watch, state, behaviour).reasons[-1] not in ("w.toolarge", "w.etcd_compacted")
     assert "g.toolarge" not in decide_get(parameters.resource_version, state, behaviour).reasons
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import ListParameters, WatchParameters
+from ktui.kube.routing.parameters import ListParameters
 from ktui.kube.routing.plan import EtcdOp, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.versions import behaviour_of
 
+WATCH = ListOptions(watch=True, resource_version="7")
 READY = CacheState(cache_rv=100, oldest_snapshot_rv=60, oldest_watch_rv=60)
 COLD = CacheState(Readiness.INITIALIZING)
 
@@ -35,7 +37,10 @@ def test_every_question_is_asked_by_one_predicate() -> None:
         (decide_list(ListParameters("0"), READY, behaviour_of("1.36")), "none"),
         (decide_list(ListParameters(), READY, behaviour_of("1.36")), "up_to_3s"),
         (decide_list(ListParameters("7"), COLD, behaviour_of("1.30")), "until_ready+up_to_3s"),
-        (decide_watch(WatchParameters("7"), COLD, behaviour_of("1.30")), "until_ready"),
+        (
+            decide_watch(WATCH, COLD, behaviour_of("1.30")),
+            "until_ready",
+        ),
         (decide_get("7", COLD, behaviour_of("1.30")), "up_to_3s"),
     ],
 )
@@ -60,7 +65,10 @@ def test_the_published_wait(plan: Plan, value: str) -> None:
             decide_list(ListParameters("0", limit=5), READY, behaviour_of("1.36")),
             ["any", "limit ignored", "1 seat"],
         ),
-        (decide_watch(WatchParameters("80"), READY, behaviour_of("1.36")), ["1 seat"]),
+        (
+            decide_watch(ListOptions(watch=True, resource_version="80"), READY, behaviour_of("1.36")),
+            ["1 seat"],
+        ),
     ],
 )
 def test_what_an_answer_guarantees(plan: Plan, words: list[str]) -> None:
