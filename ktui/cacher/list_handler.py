@@ -13,7 +13,7 @@ from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.list_from_etcd import may_stream
+from ktui.kube.routing.list_sources import may_stream
 from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parameters, read_token, scope_of
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
 from ktui.kube.status import StatusError

@@ -9,7 +9,7 @@ from ktui.kube import status
 from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_list
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import ListParameters, TokenState, parse_rv
-from ktui.kube.routing.plan import API_VALIDATION, EtcdOp, Plan, Source, Trace, Wait
+from ktui.kube.routing.plan import EtcdOp, Phase, Plan, Source, Trace, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError, continue_with_resource_version
 from ktui.kube.versions import Behaviour
@@ -30,7 +30,7 @@ class ListCase:
 
     def __init__(self, parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> None:
         self.parameters, self.state, self.behaviour = parameters, state, behaviour
-        self.trace = Trace(API_VALIDATION)
+        self.trace = Trace(Phase.API_VALIDATION)
         self.rv = parameters.resource_version
         self.unset, self.zero = self.rv == "", self.rv == "0"
         self.n = parse_rv(self.rv)
