@@ -113,10 +113,6 @@ class Codec:
         except _BAD_BYTES as error:
             raise _reason(error) from None
 
-    def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
-        """Return `item_json` with a placeholder for `fill`."""
-        return self._joined(raw, RV_MARK, api_version, True)
-
     def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
         """Return `object_json` with a placeholder for `fill`."""
         return self._joined(raw, RV_MARK, api_version, False)

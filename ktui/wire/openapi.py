@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ktui.kube.structural.schema import list_schema
 from ktui.wire.pb import put_bytes
 from ktui.wire.schema import SchemaField, fields, kind_messages, message_of
 
@@ -86,7 +87,8 @@ def schemas_of(kinds: list[tuple[str, str]], release: int, root: str) -> dict[st
                 wanted.append(row.type)
     for api_version, kind, item in lists:
         if item:
-            found[f"{schema_name(item)}List"] = _list_schema(api_version, kind, item, root)
+            name = schema_name(item)
+            found[f"{name}List"] = list_schema(name, _gvk(api_version, kind), root)
     return dict(sorted(found.items()))
 
 
@@ -116,18 +118,6 @@ def _message_schema(message: str, release: int, root: str) -> Schema:
     if known is not None:
         schema["x-kubernetes-group-version-kind"] = [_gvk(*known)]
     return schema
-
-
-def _list_schema(api_version: str, kind: str, item: str, root: str) -> Schema:
-    metadata = {"$ref": f"{root}{META}.ListMeta"}
-    items = {"type": "array", "items": {"$ref": f"{root}{schema_name(item)}"}}
-    return {
-        "type": "object",
-        "required": ["items"],
-        "properties": {"apiVersion": {"type": "string"}, "items": items, "kind": {"type": "string"}}
-        | {"metadata": metadata},
-        "x-kubernetes-group-version-kind": [_gvk(api_version, kind)],
-    }
 
 
 def _gvk(api_version: str, kind: str) -> Schema:

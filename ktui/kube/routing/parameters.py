@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ktui.kube import continuetoken
-from ktui.kube.continuetoken import ContinueToken
 from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.names import dns_label_faults, path_segment_faults
@@ -134,7 +133,7 @@ def read_token(text: str) -> DecodedToken:
     if not text:
         return NO_TOKEN
     try:
-        decoded: ContinueToken = continuetoken.decode(text)
+        decoded = continuetoken.decode(text)
     except StatusError as error:
         return DecodedToken(TokenState.GARBAGE, error=error)
     return DecodedToken(TokenState.VALID, decoded.rv, decoded.start)

@@ -52,13 +52,13 @@ DEFAULT_COLUMNS = (_NAME, TableColumn("Created At", type="date"))
 
 
 @lru_cache(maxsize=256)
-def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
-    """Return a dict per column: name, type, format, description, priority."""
+def table_columns(resource: Resource) -> list[dict[str, Any]]:
+    """Return `columnDefinitions`: name, type, format, description and priority. Never change them."""
     if resource.custom:
-        return (_definition(_NAME), *map(_definition, resource.columns))
+        return [_definition(_NAME), *map(_definition, resource.columns)]
     if resource.id not in PRINTERS:
-        return tuple(map(_definition, DEFAULT_COLUMNS))
-    return tuple(_definition(_described(resource, column)) for column in resource.columns)
+        return [*map(_definition, DEFAULT_COLUMNS)]
+    return [_definition(_described(resource, column)) for column in resource.columns]
 
 
 def _definition(column: TableColumn) -> dict[str, Any]:
@@ -149,11 +149,6 @@ def _age_text(seconds: int) -> bytes:
 
 
 _COMPLETED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
-
-
-def table_columns(resource: Resource) -> list[dict[str, Any]]:
-    """Return `columnDefinitions`: name, type, format, description, priority of each column."""
-    return list(definitions(resource))
 
 
 def table_row(resource: Resource, obj: Obj) -> TableRow:
