@@ -33,11 +33,6 @@ def changed(request: ReadRequest, **changes: str | None) -> Parameters:
     return kept + [(key, value) for key, value in changes.items() if value is not None]
 
 
-def without(path: str, parameter: str) -> str:
-    plain, query = split_url(path)
-    return plain + query_text([(key, value) for key, value in pairs(query) if key != parameter])
-
-
 def query_text(parameters: Parameters) -> str:
     return "?" + urlencode(parameters, safe="=,./:()!", quote_via=quote) if parameters else ""
 

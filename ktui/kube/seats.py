@@ -62,17 +62,16 @@ def priority_level_max(nominal_seats: int, hand_size: int) -> int:
     return max(1, min(math.ceil(0.15 * nominal_seats), nominal_seats // hand_size))
 
 
-def list_from_cache(
-    behaviour: Behaviour, resource_version: str, match: str, limit: int, *, continued: bool, progress: bool
-) -> bool:
+def list_from_cache(behaviour: Behaviour, options: ListOptions, *, progress: bool) -> bool:
     """Return True if the estimator assumes that the cache will answer.
 
     The estimator ignores snapshots (a continued or exact LIST counts as etcd's) and does not know whether the
     resource has a cache.
     """
+    resource_version, match, limit = options.resource_version, options.resource_version_match, options.limit
     if behaviour.minor >= 33 and match:
         return match == "NotOlderThan"  # the delegator checks the match first, even with a token
-    if continued or match not in ("", "NotOlderThan"):
+    if options.continue_ or match not in ("", "NotOlderThan"):
         return False
     if resource_version == "":
         gate = behaviour.enabled("ConsistentListFromCache")
@@ -96,14 +95,7 @@ def work_of(
         objects=objects,
         average_bytes=average_bytes,
         limit=max(options.limit, 0),
-        from_cache=list_from_cache(
-            behaviour,
-            options.resource_version,
-            options.resource_version_match,
-            options.limit,
-            continued=bool(options.continue_),
-            progress=progress,
-        ),
+        from_cache=list_from_cache(behaviour, options, progress=progress),
         selectors=bool(options.label_selector or options.field_selector),
         single=single,
     )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.seats import (
     ListWork,
     SeatRange,
@@ -112,12 +113,18 @@ def test_what_counts_as_from_cache(
     version: str, rv: str, match: str, limit: int, continued: bool, cache: bool
 ) -> None:
     behaviour = behaviour_of(version)
-    assert list_from_cache(behaviour, rv, match, limit, continued=continued, progress=True) is cache
+    options = ListOptions(
+        resource_version=rv,
+        resource_version_match=match,
+        limit=limit,
+        continue_="token" if continued else "",
+    )
+    assert list_from_cache(behaviour, options, progress=True) is cache
 
 
 def test_consistent_reads_need_progress() -> None:
     behaviour = behaviour_of("1.36")
-    assert not list_from_cache(behaviour, "", "", 0, continued=False, progress=False)
+    assert not list_from_cache(behaviour, ListOptions(), progress=False)
 
 
 @pytest.mark.parametrize(
