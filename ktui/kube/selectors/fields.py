@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -118,52 +119,31 @@ class FieldSelector:
 @cached_by_text(maxsize=512)
 def _parse(text: str) -> FieldSelector:
     # Sorted by text as upstream does: of two terms over one field the first decides `requires`.
-    terms = sorted(_split(text), key=lambda term: term.encode("utf-8", "surrogatepass"))
-    read = [_term(text, part) for part in terms if part]
+    terms = sorted(_PART.findall(text), key=lambda term: term.encode("utf-8", "surrogatepass"))
+    read = [_term(text, part) for part in terms]
     return FieldSelector(term for term in read if term.field or term.value)  # "=" selects everything
 
 
-def _split(text: str) -> list[str]:
-    """Split at commas that are not escaped with a backslash."""
-    parts, start, escaped = [], 0, False
-    for i, char in enumerate(text):
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif char == ",":
-            parts.append(text[start:i])
-            start = i + 1
-    return [*parts, text[start:]]
+_PART = re.compile(r"(?:[^\\,]|\\.|\\\Z)++", re.DOTALL)  # up to a comma that is not escaped with a backslash
+_OPERATOR = re.compile("!=|==|=")
+_ESCAPED = re.compile(r"\\(.?)|[,=]", re.DOTALL)
 
 
 def _term(selector: str, part: str) -> FieldTerm:
-    for i in range(len(part)):
-        for operator in ("!=", "==", "="):
-            if part.startswith(operator, i):
-                value = _unescape(part[i + len(operator) :])
-                return FieldTerm(part[:i], value, negated=operator == "!=")
-    raise bad_request(f"invalid selector: '{selector}'; can't understand '{part}'")
+    operator = _OPERATOR.search(part)
+    if operator is None:
+        raise bad_request(f"invalid selector: '{selector}'; can't understand '{part}'")
+    value = _ESCAPED.sub(_unescaped, part[operator.end() :])
+    return FieldTerm(part[: operator.start()], value, negated=operator[0] == "!=")
 
 
-def _unescape(text: str) -> str:
-    value, escaped = [], False
-    for char in text:
-        if escaped:
-            if char not in _ESCAPABLE:
-                raise bad_request(f"invalid field selector: invalid escape sequence: \\{char}")
-            escaped = False
-            value.append(char)
-        elif char == "\\":
-            escaped = True
-        elif char in ",=":
-            # Upstream prints the character's code point.
-            raise bad_request(f"invalid field selector: unescaped character in value: {ord(char)}")
-        else:
-            value.append(char)
-    if escaped:
-        raise bad_request("invalid field selector: invalid escape sequence: \\")
-    return "".join(value)
+def _unescaped(found: re.Match[str]) -> str:
+    char: str | None = found[1]
+    if char is None:  # upstream prints the character's code point
+        raise bad_request(f"invalid field selector: unescaped character in value: {ord(found[0])}")
+    if char not in _ESCAPABLE:
+        raise bad_request(f"invalid field selector: invalid escape sequence: \\{char}")
+    return char
 
 
 def _tests(terms: tuple[FieldTerm, ...]) -> list[Test]:
