@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from ktui.wire.conversion import convert, same_fields
-from ktui.wire.encode import Encoded, encode, encode_message, encode_object
+from ktui.wire.encode import encode_message, encode_object
 from ktui.wire.envelope import MAGIC, Envelope, open_value
 from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
@@ -19,7 +19,7 @@ from ktui.wire.pieces import Assembler, Layout, Layouts, Pieces, with_resource_v
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 
-__all__ = ["Codec", "CodecError", "Encoded", "codec_for", "encode", "encode_object", "fill"]
+__all__ = ["Codec", "CodecError", "codec_for", "encode_object", "fill"]
 
 _BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
 """Exceptions that bytes which are not a Kubernetes value can raise; all become CodecError."""
