@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN
+from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions
 from ktui.kube.routing import list_sources
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import ListCase, rejected_by_api, rejected_by_storage
 from ktui.kube.routing.list_sources import from_etcd
-from ktui.kube.routing.parameters import ListParameters
+from ktui.kube.routing.parameters import DecodedToken, RequestScope
 from ktui.kube.routing.plan import Phase, Plan, Source
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.versions import Behaviour
 
 
-def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> Plan:
+def decide_list(
+    options: ListOptions, scope: RequestScope, token: DecodedToken, state: CacheState, behaviour: Behaviour
+) -> Plan:
     """Return the plan of a LIST. A pure function."""
-    case = ListCase(parameters, state, behaviour)
+    case = ListCase(options, scope, token, state, behaviour)
     rejected = rejected_by_api(case)
     if rejected:
         return rejected

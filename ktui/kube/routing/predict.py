@@ -10,7 +10,7 @@ from ktui.kube import seats
 from ktui.kube.listoptions import read_shards
 from ktui.kube.routing import decide_get, decide_list, decide_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import NAME, list_parameters
+from ktui.kube.routing.parameters import NAME
 from ktui.kube.routing.plan import Phase, Plan, Source, Trace
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.request import ReadRequest
@@ -48,8 +48,7 @@ def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
         return decide_get(request.options.resource_version, state, behaviour)
     if request.verb == "watch":
         return decide_watch(request.options, state, behaviour)
-    parameters = list_parameters(request.options, request.scope(behaviour), request.token)
-    return decide_list(parameters, state, behaviour)
+    return decide_list(request.options, request.scope(behaviour), request.token, state, behaviour)
 
 
 def predict_seats(

@@ -25,7 +25,7 @@ def test_list_cells(version: str, gates: dict[str, bool], table: str) -> None:
     ):
         *parameters, cache, progress, snapshot, outcome = cell
         state = published.state(cache, progress, snapshot)
-        got = published.shown(decide_list(published.list_question(*parameters), state, behaviour))
+        got = published.shown(decide_list(*published.list_question(*parameters), state, behaviour))
         checked += 1
         wrong += _differences(cell[:-1], got, outcome)
     assert checked > 10_000
