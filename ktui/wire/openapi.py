@@ -101,21 +101,15 @@ def _rows(message: str, release: int) -> Iterator[SchemaField]:
 
 
 def _message_schema(message: str, release: int, root: str) -> Schema:
-    properties: Schema = {}
-    required = []
-    for row in _rows(message, release):
-        properties[row.name] = _property(row, root)
-        if not row.has("o"):
-            required.append(row.name)
-    schema: Schema = {"type": "object"}
+    rows = [*_rows(message, release)]
     known = kind_messages().get(message)
-    if known is not None:
-        properties |= _TYPE_MEMBERS
+    properties = {row.name: _property(row, root) for row in rows} | (_TYPE_MEMBERS if known else {})
+    schema: Schema = {"type": "object"}
     if properties:
         schema["properties"] = dict(sorted(properties.items()))
-    if required:
-        schema["required"] = sorted(required)
-    if known is not None:
+    if required := sorted(row.name for row in rows if not row.has("o")):
+        schema["required"] = required
+    if known:
         schema["x-kubernetes-group-version-kind"] = [_gvk(*known)]
     return schema
 
