@@ -12,8 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from ktui.kube.gates import SHARDED, phase_of
-from ktui.kube.query import pairs
-from ktui.kube.requestinfo import split_url
+from ktui.kube.requestinfo import pairs, split_url
 from ktui.kube.resources import NODE_NAME
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest

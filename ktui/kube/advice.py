@@ -20,8 +20,7 @@ from ktui.kube.access_pattern import (
     rewritten,
 )
 from ktui.kube.listoptions import PARAMETERS
-from ktui.kube.query import pairs
-from ktui.kube.requestinfo import split_url
+from ktui.kube.requestinfo import pairs, split_url
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict
