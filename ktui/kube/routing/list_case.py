@@ -9,7 +9,7 @@ from ktui.kube import status
 from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_list
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import DecodedToken, RequestScope, TokenState, parse_rv
-from ktui.kube.routing.plan import EtcdOp, Phase, Plan, Source, Trace, Wait
+from ktui.kube.routing.plan import EtcdOp, Plan, Source, Trace, TracePhase, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError, continue_with_resource_version
 from ktui.kube.versions import Behaviour
@@ -38,7 +38,7 @@ class ListCase:
     ) -> None:
         self.options, self.scope, self.token = options, scope, token
         self.state, self.behaviour = state, behaviour
-        self.trace = Trace(Phase.API_VALIDATION)
+        self.trace = Trace(TracePhase.API_VALIDATION)
         self.rv = options.resource_version
         self.unset, self.zero = self.rv == "", self.rv == "0"
         self.n = parse_rv(self.rv)

@@ -9,7 +9,7 @@ from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import ListCase, rejected_by_api, rejected_by_storage
 from ktui.kube.routing.list_sources import from_etcd
 from ktui.kube.routing.parameters import DecodedToken, RequestScope
-from ktui.kube.routing.plan import Phase, Plan, Source
+from ktui.kube.routing.plan import Plan, Source, TracePhase
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.versions import Behaviour
 
@@ -22,7 +22,7 @@ def decide_list(
     rejected = rejected_by_api(case)
     if rejected:
         return rejected
-    case.trace.enter(Phase.STORE_LIST)
+    case.trace.enter(TracePhase.STORE_LIST)
     single = not case.recursive
     case.trace.ask(Predicate.ONE_KEY, single, single)
     disabled = state.readiness is Readiness.DISABLED
@@ -38,7 +38,7 @@ def decide_list(
 def _until_1_30(case: ListCase) -> Plan:
     """1.19–1.30: any of four predicates delegates the LIST to etcd."""
     trace, gate = case.trace, case.behaviour.enabled("ConsistentListFromCache")
-    trace.enter(Phase.SHOULD_DELEGATE)
+    trace.enter(TracePhase.SHOULD_DELEGATE)
     reasons = []
     if trace.ask(Predicate.RV_UNSET, case.unset, case.rv) and not gate and not case.has_token:
         reasons.append("d.unset")
@@ -65,7 +65,7 @@ def _until_1_30(case: ListCase) -> Plan:
 def _until_1_32(case: ListCase) -> Plan:
     """1.31–1.32: consistent reads from the cache; the cache honours the limit."""
     trace = case.trace
-    trace.enter(Phase.SHOULD_DELEGATE)
+    trace.enter(TracePhase.SHOULD_DELEGATE)
     unset = trace.ask(Predicate.RV_UNSET, case.unset, case.rv)
     reasons = _not_provable(case) if unset and not case.has_token else []
     if trace.ask(Predicate.CONTINUE, case.has_token, *case.seen_token):
@@ -93,11 +93,11 @@ def _not_provable(case: ListCase) -> list[str]:
 
 def _since_1_33(case: ListCase) -> Plan:
     """Since 1.33: a delegator in front of the cache; with snapshots it serves old revisions too."""
-    case.trace.enter(Phase.GET_LIST)
+    case.trace.enter(TracePhase.GET_LIST)
     rejected = rejected_by_storage(case)
     if rejected:
         return rejected
-    case.trace.enter(Phase.SHOULD_DELEGATE)
+    case.trace.enter(TracePhase.SHOULD_DELEGATE)
     ask = case.trace.ask
     if ask(Predicate.MATCH_SET, case.match != "", case.match):
         return _in_cache(case) if case.match == NOT_OLDER_THAN else _exact(case, "d.exact")

@@ -14,9 +14,9 @@ from ktui.kube.routing.plan import (
     EtcdOp,
     Fallback,
     ListRevision,
-    Phase,
     Plan,
     Source,
+    TracePhase,
     Wait,
 )
 from ktui.kube.routing.predicates import Predicate
@@ -27,7 +27,7 @@ from ktui.kube.versions import Behaviour
 
 def not_ready(case: ListCase) -> Plan | None:
     """Return the plan for a cache that is not ready; None if it is ready or the request waits for it."""
-    case.trace.enter(Phase.GET_LIST)
+    case.trace.enter(TracePhase.GET_LIST)
     if not case.trace.ask(Predicate.NOT_READY, not case.ready, case.state.readiness.value):
         return None
     if not case.behaviour.enabled("ResilientWatchCacheInitialization"):
@@ -47,7 +47,7 @@ def not_ready(case: ListCase) -> Plan | None:
 def newest(case: ListCase) -> Plan:
     """Serve resourceVersion 0 or N from what the cache holds, waiting up to 3 s for N."""
     assert case.n is not None
-    case.trace.enter(Phase.WATCH_CACHE)
+    case.trace.enter(TracePhase.WATCH_CACHE)
     if case.trace.ask(Predicate.RV_ZERO, case.n == 0, case.rv):
         return _any(case)
     behind = case.trace.ask(Predicate.CACHE_BEHIND, case.n > case.cache_rv, case.n, case.cache_rv)
@@ -74,7 +74,7 @@ def _any(case: ListCase) -> Plan:
 
 def consistent(case: ListCase) -> Plan:
     """Probe etcd's revision with a single-key read, wait until the cache has reached it, serve."""
-    case.trace.enter(Phase.WATCH_CACHE)
+    case.trace.enter(TracePhase.WATCH_CACHE)
     case.trace.ask(Predicate.PROBE, True, case.cache_rv)
     reasons: Reasons = ("c.cont_latest",) if case.has_token else ("c.consistent", *_single(case))
     return _served(
@@ -117,7 +117,7 @@ def lost_in_1_33(case: ListCase) -> Plan:
 
 def snapshot(case: ListCase, n: int, reason: str) -> Plan:
     """Serve exactly revision n: from a snapshot, or, if n is ahead of the cache, by waiting for it."""
-    case.trace.enter(Phase.WATCH_CACHE)
+    case.trace.enter(TracePhase.WATCH_CACHE)
     behind = case.trace.ask(Predicate.CACHE_BEHIND_EXACT, n > case.cache_rv, n, case.cache_rv)
     if behind and case.trace.ahead_of_etcd(case.state, n):
         return _too_large(case, Source.SNAPSHOT, (reason, "e.toolarge_cache"), n)
@@ -177,7 +177,7 @@ def may_stream(behaviour: Behaviour, limit: int, *, recursive: bool, filtered: b
 
 def from_etcd(case: ListCase, reasons: Reasons) -> Plan:
     """Read etcd: at the token's revision, at the exact one, or at the newest."""
-    case.trace.enter(Phase.ETCD)
+    case.trace.enter(TracePhase.ETCD)
     rejected = rejected_by_storage(case, reasons)
     if rejected:
         return rejected
@@ -229,7 +229,7 @@ def _streamed(case: ListCase, op: EtcdOp) -> tuple[EtcdOp, EtcdOp | None]:
     """Return the operation and, for a stream, the one that an etcd without RangeStream gets instead."""
     if not case.behaviour.enabled("EtcdRangeStream") or not case.recursive:
         return op, None
-    case.trace.enter(Phase.SHOULD_STREAM)
+    case.trace.enter(TracePhase.SHOULD_STREAM)
     ask = case.trace.ask
     streams = may_stream(case.behaviour, case.limit, recursive=case.recursive, filtered=not case.unfiltered)
     if ask(Predicate.LIMIT_AND_SELECTOR, not streams, case.limit, case.unfiltered):

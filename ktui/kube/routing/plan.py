@@ -104,7 +104,7 @@ class EtcdOp(StrEnum):
     STREAM = "range_stream"  # the whole collection or a page in chunks of one RPC (etcd 3.7)
 
 
-class Phase(StrEnum):
+class TracePhase(StrEnum):
     """The function or part of kube-apiserver that evaluates predicates."""
 
     API_VALIDATION = "API validation"
@@ -126,7 +126,7 @@ class Step(Struct, frozen=True, gc=False):
     predicate: Predicate
     seen: tuple[str | int | bool | None, ...]
     holds: bool
-    phase: Phase
+    phase: TracePhase
 
 
 class Plan(Struct, frozen=True):
@@ -197,11 +197,11 @@ class Trace:
 
     __slots__ = ("_steps", "phase")
 
-    def __init__(self, phase: Phase) -> None:
+    def __init__(self, phase: TracePhase) -> None:
         self.phase = phase
         self._steps: list[Step] = []
 
-    def enter(self, phase: Phase) -> None:
+    def enter(self, phase: TracePhase) -> None:
         """Set the phase of the following predicates."""
         self.phase = phase
 

@@ -11,7 +11,7 @@ from ktui.kube.listoptions import read_shards
 from ktui.kube.routing import decide_get, decide_list, decide_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import NAME
-from ktui.kube.routing.plan import Phase, Plan, Source, Trace
+from ktui.kube.routing.plan import Plan, Source, Trace, TracePhase
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
@@ -36,7 +36,7 @@ def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
 
 
 def _not_understood(predicate: Predicate, refusal: StatusError, reason: str = "v.bad_option") -> Plan:
-    trace = Trace(Phase.API_VALIDATION)
+    trace = Trace(TracePhase.API_VALIDATION)
     trace.ask(predicate, True, refusal.message)
     return Plan(Source.NONE, (reason,), trace.steps, error=refusal)
 

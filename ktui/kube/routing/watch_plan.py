@@ -10,7 +10,7 @@ from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_l
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.list_case import invalid_options, not_ready_error
 from ktui.kube.routing.parameters import MAX_REVISION, parse_rv
-from ktui.kube.routing.plan import PROBED, EtcdOp, Phase, Plan, Source, Trace, Wait
+from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Trace, TracePhase, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
@@ -31,7 +31,7 @@ class WatchCase:
     def __init__(self, options: ListOptions, state: CacheState, behaviour: Behaviour) -> None:
         self.options, self.state, self.behaviour = options, state, behaviour
         self.by_path = not options.watch
-        self.trace = Trace(Phase.API_VALIDATION)
+        self.trace = Trace(TracePhase.API_VALIDATION)
         self.rv = options.resource_version
         self.n = parse_rv(self.rv)
         # The parameter came with 1.27; earlier versions ignore it as unknown.
@@ -86,11 +86,11 @@ def decide_watch(options: ListOptions, state: CacheState, behaviour: Behaviour) 
     rejected = _rejected_by_api(case)
     if rejected:
         return rejected
-    case.trace.enter(Phase.STORE_WATCH)
+    case.trace.enter(TracePhase.STORE_WATCH)
     readiness = state.readiness
     if case.trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
         return _from_etcd(case, ("w.nocache",))
-    case.trace.enter(Phase.CACHER_WATCH)
+    case.trace.enter(TracePhase.CACHER_WATCH)
     if behaviour.enabled("WatchFromStorageWithoutResourceVersion") and case.trace.ask(
         Predicate.RV_UNSET, case.rv == "" and case.initial is None, case.rv
     ):
@@ -167,7 +167,7 @@ def _not_ready(case: WatchCase) -> Plan | None:
 
 
 def _from_cache(case: WatchCase, n: int) -> Plan:
-    case.trace.enter(Phase.WATCH_CACHE)
+    case.trace.enter(TracePhase.WATCH_CACHE)
     if case.trace.ask(Predicate.SENDS_INITIAL, case.initial is True, case.initial):
         return _initial_events(case, n)
     if n > 0:
@@ -206,7 +206,7 @@ def _since(case: WatchCase, n: int) -> Plan:
 
 
 def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Plan:
-    case.trace.enter(Phase.ETCD)
+    case.trace.enter(TracePhase.ETCD)
     n, state, ask = case.n, case.state, case.trace.ask
     if n is None:
         return _bad_rv(case)
