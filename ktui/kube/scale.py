@@ -111,7 +111,7 @@ def selector_text(selector: Any) -> str:
 
 
 def _checked(obj: Obj, path: str, paths: ScalePaths, wanted: type) -> Any:
-    """Return the value at a path, "" for none; that of a custom resource has to be of the type."""
+    """Return the value at a path, None without a path; that of a custom resource has to be of the type."""
     value = value_at(obj, path) if path else None
     if paths.custom and value is not None and (fault := type_fault(path, value, wanted)):
         raise bare_error(fault)
