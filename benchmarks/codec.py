@@ -48,7 +48,7 @@ def _measure(pods: list[bytes]) -> dict[str, float]:
     assert resource is not None
     scan = Scanner(resource).scan
     alone, shared = Codec(share_bytes=0), Codec()
-    marked = [shared.item_template(pod) for pod in pods[:1000]]
+    marked = [shared.object_template(pod) for pod in pods[:1000]]
     objs = [json.loads(alone.object_json(pod, 1)) for pod in pods[:200]]
     return {
         "scan of metadata, labels and all field selectors": _rate(scan, pods),

@@ -13,8 +13,8 @@ from ktui.etcd.errors import CompactedError, FutureRevisionError
 from ktui.kube import continuetoken, status
 from ktui.kube.routing import decide_list
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.list_from_etcd import may_stream
-from ktui.kube.routing.parameters import DecodedToken, RequestScope, list_parameters, read_token, scope_of
+from ktui.kube.routing.list_sources import may_stream
+from ktui.kube.routing.parameters import DecodedToken, RequestScope, read_token, scope_of
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
@@ -62,7 +62,7 @@ class ListHandler:
             continued=bool(request.options.continue_),
             sharded=selection.shards is not None,
         )
-        plan = decide_list(list_parameters(request.options, scope, token), state, behaviour)
+        plan = decide_list(request.options, scope, token, state, behaviour)
         route: str = plan.source._value_
         current_meter().planned(plan, route)
         if plan.error is not None:

@@ -24,7 +24,7 @@ from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
 from ktui.kube.routing import decide_watch
 from ktui.kube.routing.cache_state import CacheState
-from ktui.kube.routing.parameters import NAME, NAMESPACE, shards_filter, watch_parameters
+from ktui.kube.routing.parameters import NAME, NAMESPACE, shards_filter
 from ktui.kube.routing.plan import PROBED, Plan, Source
 from ktui.kube.status import StatusError
 from ktui.storage.objects import SelectionPredicate, StoredObject
@@ -202,7 +202,7 @@ class WatchHandler:
 
     async def watch(self, request: WatchRequest, state: CacheState) -> WatchAnswer:
         """The answer; raise StatusError if rejected at once. Later errors are ERROR events in the stream."""
-        plan = decide_watch(watch_parameters(request.options), state, self._settings.behaviour)
+        plan = decide_watch(request.options, state, self._settings.behaviour)
         current_meter().planned(plan, plan.source.value)
         if plan.error is not None:
             if not plan.in_stream:

@@ -74,15 +74,10 @@ class StoredFlowConfig:
         """Create upstream's objects that are missing, update those that it keeps; raise StatusError."""
         minor = self._settings.behaviour.minor
         places = asyncio.Semaphore(AT_ONCE)
-
-        async def one(resource: Resource, name: str, spec: Obj) -> None:
-            async with places:
-                await self._ensure(resource, name, spec)
-
         async with asyncio.TaskGroup() as group:
             for kind, defaults in ((LEVELS, default_levels(minor)), (SCHEMAS, default_schemas(minor))):
                 for name, spec in defaults.items():
-                    group.create_task(one(builtin(GROUP, kind), name, spec))
+                    group.create_task(self._ensure(places, builtin(GROUP, kind), name, spec))
 
     async def _keep_up(self) -> None:
         while True:
@@ -92,17 +87,16 @@ class StoredFlowConfig:
             except ExceptionGroup as error:
                 log.warning("flow schemas cannot be kept up: %s", error.exceptions[0])
 
-    async def _ensure(self, resource: Resource, name: str, spec: Obj) -> None:
+    async def _ensure(self, places: asyncio.Semaphore, resource: Resource, name: str, spec: Obj) -> None:
         metadata: Obj = {"name": name, "annotations": {AUTO_UPDATE: "true"}}
         new = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec}
-        new = json.loads(json.dumps(new))
-        stored = self._stored.get(resource.resource, {}).get(name)
-        store = self._registry.for_resource(resource).store
-        if stored is not None:
-            if _kept_up(stored, spec, mandatory=name in MANDATORY) is not stored:
+        async with places:
+            stored = self._stored.get(resource.resource, {}).get(name)
+            if stored is None:
+                await create_own(self._registry, json.loads(json.dumps(new)), PRODUCER)
+            elif _kept_up(stored, spec, mandatory=name in MANDATORY) is not stored:
+                store = self._registry.for_resource(resource).store
                 await store.update(None, name, partial(_renewed, spec, name in MANDATORY, resource))
-            return
-        await create_own(self._registry, new, PRODUCER)
 
     def _follow(self, name: str) -> asyncio.Task[None]:
         async def replaced(objects: Sequence[StoredObject], _: int) -> None:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from ktui.kube.gates import SHARDED, phase_of
-from ktui.kube.query import pairs
-from ktui.kube.requestinfo import split_url
+from ktui.kube.requestinfo import pairs, split_url
 from ktui.kube.resources import NODE_NAME
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.request import ReadRequest
@@ -31,11 +30,6 @@ def rewritten(request: ReadRequest, **changes: str | None) -> str:
 def changed(request: ReadRequest, **changes: str | None) -> Parameters:
     kept = [(key, value) for key, value in pairs(split_url(request.url)[1]) if key not in changes]
     return kept + [(key, value) for key, value in changes.items() if value is not None]
-
-
-def without(path: str, parameter: str) -> str:
-    plain, query = split_url(path)
-    return plain + query_text([(key, value) for key, value in pairs(query) if key != parameter])
 
 
 def query_text(parameters: Parameters) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from urllib.parse import quote
@@ -12,15 +12,15 @@ from ktui.kube.access_pattern import (
     UNKNOWN,
     AccessPattern,
     Headers,
+    Hint,
+    Hints,
     changed,
     hints,
     query_text,
     rewritten,
-    without,
 )
 from ktui.kube.listoptions import PARAMETERS
-from ktui.kube.query import pairs
-from ktui.kube.requestinfo import split_url
+from ktui.kube.requestinfo import pairs, split_url
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predict import predict
@@ -75,10 +75,10 @@ def advise(
         request = corrected
     plan = predict(request, state, behaviour)
     for rule in _RULES:
-        for advice_id, why, path in rule(request, plan, behaviour):
-            predicted = predict(parse_request(path, request.verb), state, behaviour)
+        for hint in rule(request, plan, behaviour):
+            predicted = predict(parse_request(hint.path, request.verb), state, behaviour)
             if _cheaper(predicted, plan):
-                found.append(Advice(advice_id, why, path, predicted))
+                found.append(Advice(hint.id, hint.why, hint.path, predicted))
     for hint in hints(request, plan, behaviour, pattern):
         predicted = predict(parse_request(hint.path), state, behaviour)
         tryable = bool(hint.headers) or hint.path != request.url
@@ -114,10 +114,7 @@ def _cheaper(predicted: Plan, plan: Plan) -> bool:
     return plan.error is not None or etcd_cost(predicted) < etcd_cost(plan)
 
 
-Found = Iterator[tuple[str, str, str]]
-
-
-def _any_version(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
+def _any_version(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Hints:
     if request.options.resource_version or request.options.continue_ or request.verb == "watch":
         return
     pages = request.options.limit > 0
@@ -128,10 +125,10 @@ def _any_version(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Foun
         why += "; the limit is then ignored, everything comes at once"
     if request.required_node is not None:
         why += "; pods are indexed by spec.nodeName, so only that node's are looked at"
-    yield "a.rv0", why, rewritten(request, resourceVersion="0")
+    yield Hint("a.rv0", why, rewritten(request, resourceVersion="0"))
 
 
-def _not_exact(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
+def _not_exact(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Hints:
     options = request.options
     if request.verb != "list" or options.continue_ or options.resource_version in ("", "0"):
         return
@@ -139,20 +136,21 @@ def _not_exact(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
         if behaviour.minor >= 31:
             why = "limit with resourceVersion means exactly that revision (the legacy rule)"
             why += "; NotOlderThan lets the cache serve the page"
-            yield "a.not_older_than", why, rewritten(request, resourceVersionMatch="NotOlderThan")
+            yield Hint("a.not_older_than", why, rewritten(request, resourceVersionMatch="NotOlderThan"))
         else:
             why = "without the limit the cache serves it: limit with resourceVersion is read from etcd"
-            yield "a.no_limit", why, rewritten(request, limit=None)
+            yield Hint("a.no_limit", why, rewritten(request, limit=None))
     elif options.resource_version_match == "NotOlderThan" and options.limit > 0 and behaviour.minor <= 30:
         why = "without the limit the cache serves it: up to 1.30 the cache cannot paginate"
-        yield "a.no_limit", why, rewritten(request, limit=None)
+        yield Hint("a.no_limit", why, rewritten(request, limit=None))
     elif options.resource_version_match == "Exact":
         why = "NotOlderThan lets the cache answer with what it has, if a newer answer will do as well"
-        path = rewritten(request, resourceVersionMatch="NotOlderThan")
-        yield "a.not_older_than", why, path if behaviour.minor >= 31 else without(path, "limit")
+        unlimited: dict[str, str | None] = {} if behaviour.minor >= 31 else {"limit": None}
+        path = rewritten(request, resourceVersionMatch="NotOlderThan", **unlimited)
+        yield Hint("a.not_older_than", why, path)
 
 
-def _namespace(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
+def _namespace(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Hints:
     namespace, info = request.required_namespace, request.info
     if request.verb != "list" or not namespace or info.namespace or request.cluster_scoped:
         return
@@ -162,10 +160,10 @@ def _namespace(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
         rest = str(request.fields.without("metadata.namespace"))
         query = query_text(changed(request, fieldSelector=rest or None))
         why = "the namespace in the path narrows the read; up to 1.26 a metadata.namespace selector does not"
-        yield "a.namespace", why, path + query
+        yield Hint("a.namespace", why, path + query)
 
 
-def _pages(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
+def _pages(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Hints:
     if request.verb != "list" or request.scope(behaviour).selective:
         return
     if "range_full" in plan.unstreamed_ops:
@@ -177,8 +175,8 @@ def _pages(request: ReadRequest, plan: Plan, behaviour: Behaviour) -> Found:
         why = "a page without selectors is read from etcd while the cache is being filled"
     else:
         return
-    yield "a.page", why, rewritten(request, limit=str(PAGE))
+    yield Hint("a.page", why, rewritten(request, limit=str(PAGE)))
 
 
-Rule = Callable[[ReadRequest, Plan, Behaviour], Found]
+Rule = Callable[[ReadRequest, Plan, Behaviour], Hints]
 _RULES: tuple[Rule, ...] = (_any_version, _not_exact, _namespace, _pages)

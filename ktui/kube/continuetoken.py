@@ -26,10 +26,7 @@ class ContinueToken(NamedTuple):
 def encode(rv: int, start: str) -> str:
     """Return the token for a page at revision `rv` that begins at `start` (last key + NUL)."""
     compact = json.dumps({"v": _VERSION, "rv": rv, "start": start}, separators=(",", ":"), ensure_ascii=False)
-    # Go's JSON encoder escapes the characters that could end a script element.
-    for char in "<>&\u2028\u2029":
-        compact = compact.replace(char, f"\\u{ord(char):04x}")
-    return base64text.encode(compact.encode("utf-8", "surrogatepass"))
+    return base64text.encode(formatting.escaped(compact.encode("utf-8", "surrogatepass")))
 
 
 def decode(token: str) -> ContinueToken:

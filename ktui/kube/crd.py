@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ktui.kube.resources import Resource, TableColumn
+from ktui.kube.selectors.fields import META_FIELDS
 
-META_FIELDS = ("metadata.name", "metadata.namespace")
 _VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d*))?")
 
 

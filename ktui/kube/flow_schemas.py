@@ -143,18 +143,18 @@ def _uid(resource: str, name: str) -> str:
 class PriorityLevel:
     """A priority level. `shares` of the server's concurrency; `hand_size` 0: requests are not queued.
 
-    `nominal` is the number of seats that the server reports; None: derived from the default shares.
+    `nominal` is the number of seats that the server reports; None: derived from the default shares. `uid` is
+    that of the stored object, else one derived from the name, the same in every ktui.
     """
 
     name: str
     shares: int
     hand_size: int = 0
     nominal: int | None = None
-    stored_uid: str = ""
-    uid: str = field(init=False, default="", compare=False)
+    uid: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "uid", self.stored_uid or _uid("prioritylevelconfigurations", self.name))
+        object.__setattr__(self, "uid", self.uid or _uid("prioritylevelconfigurations", self.name))
 
     @property
     def max_seats(self) -> int | None:
@@ -171,21 +171,19 @@ class PriorityLevel:
 
 @dataclass(frozen=True, slots=True)
 class FlowSchema:
-    """A flow schema and the priority level of its requests.
+    """A flow schema and the priority level of its requests, each with its uid.
 
-    `uid` is that of the stored object, else one derived from the name, the same in every ktui. `headers` name
-    schema and level in a response, by their uids.
+    `headers` name both in a response, by their uids.
     """
 
     name: str
     level: PriorityLevel
     spec: SchemaSpec = field(default_factory=SchemaSpec)
-    stored_uid: str = ""
-    uid: str = field(init=False, default="", compare=False)
+    uid: str = ""
     headers: tuple[tuple[bytes, bytes], ...] = field(init=False, default=(), compare=False)
 
     def __post_init__(self) -> None:
-        uid = self.stored_uid or _uid("flowschemas", self.name)
+        uid = self.uid or _uid("flowschemas", self.name)
         object.__setattr__(self, "uid", uid)
         schema = (b"x-kubernetes-pf-flowschema-uid", uid.encode())
         level = (b"x-kubernetes-pf-prioritylevel-uid", self.level.uid.encode())

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ktui.kube import query as q
 from ktui.kube.fielderrors import FieldError, forbidden, invalid_object, not_supported
 from ktui.kube.gates import SHARDED
 from ktui.kube.golang.formatting import NumError, parse_int
+from ktui.kube.requestinfo import boolean, first_values
 from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector, ShardSelector
 from ktui.kube.status import bad_request
@@ -67,7 +67,7 @@ def parse_list_options(query: str) -> ListOptions:
     Cached like the query's pairs: flow control reads the options for the work estimate, then the handler
     does.
     """
-    values = q.first_values(query)
+    values = first_values(query)
     # Upstream's decoding order: the first invalid number is reported.
     timeout = _integer(values, "timeoutSeconds")
     limit = _integer(values, "limit")
@@ -90,7 +90,7 @@ def parse_list_options(query: str) -> ListOptions:
 @lru_cache(maxsize=256)
 def parse_get_options(query: str) -> GetOptions:
     """Decode the raw query of a GET."""
-    values = q.first_values(query)
+    values = first_values(query)
     unknown = tuple(key for key in values if key not in _KNOWN_ON_GET)
     return GetOptions(values.get("resourceVersion", ""), unknown)
 
@@ -115,7 +115,7 @@ def _integer(values: dict[str, str], key: str) -> int | None:
 
 
 def _boolean(values: dict[str, str], key: str) -> bool | None:
-    return q.boolean(values[key]) if key in values else None
+    return boolean(values[key]) if key in values else None
 
 
 EXACT = "Exact"

@@ -45,25 +45,19 @@ def label_key_faults(key: str) -> list[str]:
 
 
 def _name_part_faults(name: str) -> list[str]:
-    faults = []
-    if not name:
-        faults.append("name part must be non-empty")
-    elif _bytes(name) > 63:
-        faults.append("name part " + _too_long(63))
-    if not re.fullmatch(_QUALIFIED, name):
-        faults.append("name part " + _with_pattern(_QUALIFIED_RULE, _QUALIFIED, *_KEY_EXAMPLES))
-    return faults
+    faults = [] if name else ["must be non-empty"]
+    faults += _faults(name, _QUALIFIED_RULE, _QUALIFIED, *_KEY_EXAMPLES)
+    return [f"name part {fault}" for fault in faults]
 
 
 def label_value_faults(value: str) -> list[str]:
     """Return what is wrong with a label value; [] if it is valid."""
-    examples = ("MyValue", "my_value", "12345")
-    return _faults(value, _too_long(63), _LABEL_VALUE_RULE, _LABEL_VALUE, *examples)
+    return _faults(value, _LABEL_VALUE_RULE, _LABEL_VALUE, "MyValue", "my_value", "12345")
 
 
 def subdomain_faults(name: str, unit: str = "characters") -> list[str]:
     """Return what is wrong with an object name of most kinds (RFC 1123 subdomain); [] if it is valid."""
-    return _faults(name, _too_long(253, unit), _SUBDOMAIN_RULE, _SUBDOMAIN, "example.com", most=253)
+    return _faults(name, _SUBDOMAIN_RULE, _SUBDOMAIN, "example.com", most=253, unit=unit)
 
 
 def wildcard_faults(name: str) -> list[str]:
@@ -79,14 +73,14 @@ def wildcard_faults(name: str) -> list[str]:
 
 def dns_label_faults(name: str) -> list[str]:
     """Return what is wrong with a namespace's or container's name (RFC 1123 label); [] if it is valid."""
-    return _faults(name, _too_long(63), _DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc")
+    return _faults(name, _DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc")
 
 
 def config_key_faults(key: str) -> list[str]:
     """Return what is wrong with a key of a ConfigMap's or Secret's data; [] if it is valid."""
     rule = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
     examples = ("key.name", "KEY_NAME", "key-name")
-    faults = _faults(key, _too_long(253, "characters"), rule, _CONFIG_KEY, *examples, most=253)
+    faults = _faults(key, rule, _CONFIG_KEY, *examples, most=253, unit="characters")
     if key in (".", ".."):
         faults.append(f"must not be '{key}'")
     elif key.startswith(".."):
@@ -103,19 +97,14 @@ def path_segment_faults(name: str) -> list[str]:
     return [f"may not contain '{char}'" for char in "/%" if char in name]
 
 
-def _faults(text: str, too_long: str, rule: str, pattern: str, *examples: str, most: int = 63) -> list[str]:
-    faults = [too_long] if _bytes(text) > most else []
+def _faults(
+    text: str, rule: str, pattern: str, *examples: str, most: int = 63, unit: str = "bytes"
+) -> list[str]:
+    too_long = len(text.encode("utf-8", "surrogatepass")) > most
+    faults = [f"must be no more than {most} {unit}"] if too_long else []
     if not re.fullmatch(pattern, text):
         faults.append(_with_pattern(rule, pattern, *examples))
     return faults
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
-
-
-def _too_long(limit: int, unit: str = "bytes") -> str:
-    return f"must be no more than {limit} {unit}"
 
 
 def _with_pattern(rule: str, pattern: str, *examples: str) -> str:

@@ -73,30 +73,24 @@ def _parsed(text: str) -> tuple[Decimal, str] | None:
     match = _FORM.fullmatch(text)
     if match is None or len(text) > 64:
         return None
-    suffix = match[2] or ""
+    suffix, factor, exponent = match[2] or "", 1, 0
+    if suffix in _BINARY:
+        factor = 1024 ** _BINARY[suffix]
+    else:
+        exponent = int(suffix[1:]) if _is_exponent(suffix) else _DECIMAL[suffix]
+    if abs(exponent) > 60:
+        return None
     with localcontext() as context:
         context.prec = _DIGITS
         try:
-            value = _value(match[1], suffix)
+            value = (Decimal(match[1]) * factor).scaleb(exponent)
+            return value.quantize(_NANO, rounding=ROUND_UP), suffix
         except InvalidOperation:
             return None
-    return None if value is None else (value, suffix)
 
 
 def _is_exponent(suffix: str) -> bool:
     return suffix not in _DECIMAL and suffix not in _BINARY
-
-
-def _value(digits: str, suffix: str) -> Decimal | None:
-    number = Decimal(digits)
-    if suffix in _BINARY:
-        number *= 1024 ** _BINARY[suffix]
-    else:
-        exponent = int(suffix[1:]) if _is_exponent(suffix) else _DECIMAL[suffix]
-        if abs(exponent) > 60:
-            return None
-        number = number.scaleb(exponent)
-    return number.quantize(_NANO, rounding=ROUND_UP)
 
 
 def _binary(value: int) -> str:

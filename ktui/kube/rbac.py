@@ -125,16 +125,8 @@ class RuleIndex:
 def _sharing(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
     """Return the rules with equal lists kept once."""
     kept: dict[tuple[str, ...], tuple[str, ...]] = {}
-    return [
-        PolicyRule(
-            kept.setdefault(rule.verbs, rule.verbs),
-            kept.setdefault(rule.api_groups, rule.api_groups),
-            kept.setdefault(rule.resources, rule.resources),
-            kept.setdefault(rule.resource_names, rule.resource_names),
-            kept.setdefault(rule.non_resource_urls, rule.non_resource_urls),
-        )
-        for rule in rules
-    ]
+    lists = map(msgspec.structs.astuple, rules)
+    return [PolicyRule(*(kept.setdefault(values, values) for values in rule)) for rule in lists]
 
 
 class BindingSubject(msgspec.Struct, frozen=True, gc=False):

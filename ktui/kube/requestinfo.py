@@ -1,15 +1,17 @@
-"""Split a URL path into its parts, by the rules of kube-apiserver's RequestInfo (the same since 1.19)."""
+"""Split a URL: its path into parts by the rules of kube-apiserver's RequestInfo (the same since 1.19), its
+query as Go's net/url and Kubernetes' parameter decoding do.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
 
 _NAMESPACE_SUBRESOURCES = ("status", "finalize")
-
-
 _LONG_RUNNING = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
@@ -99,6 +101,37 @@ def split_url(url: str) -> tuple[str, str]:
     return unquote(path), query
 
 
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+@lru_cache(maxsize=16)
+def pairs(query: str) -> tuple[tuple[str, str], ...]:
+    """Return the decoded pairs in order. As in Go, a pair with a bad escape or a semicolon is dropped.
+
+    Cached, because several steps read the same query and a query may be 64 KB long.
+    """
+    found = []
+    for part in query.split("&"):
+        if not part or ";" in part or _BAD_ESCAPE.search(part):
+            continue
+        key, _, value = part.partition("=")
+        found.append((unquote_plus(key), unquote_plus(value)))
+    return tuple(found)
+
+
+def first_values(query: str) -> dict[str, str]:
+    """Return each parameter's first value; repetitions are ignored."""
+    found: dict[str, str] = {}
+    for key, value in pairs(query):
+        found.setdefault(key, value)
+    return found
+
+
+def boolean(value: str) -> bool:
+    """Parse a boolean parameter: only `false` (in any case) and `0` are False; an empty value is True."""
+    return value != "0" and value.lower() != "false"
+
+
 def parse_path(path: str) -> RequestInfo:
     """Parse a decoded path: `/api/v1/…` and `/apis/GROUP/VERSION/…` are resources, the rest is not.
 
@@ -158,8 +191,6 @@ def request_verb(method: str, info: RequestInfo, query: str = "") -> str:
     if not info.is_resource:
         return method
     if method in ("GET", "HEAD") and not info.name:
-        from ktui.kube.query import boolean, first_values  # start-up time
-
         return "WATCH" if boolean(first_values(query).get("watch", "0")) else "LIST"
     if method == "DELETE" and not info.name:
         return "DELETECOLLECTION"
@@ -180,7 +211,6 @@ def selected_name(info: RequestInfo, verb: str, query: str) -> str:
     Below `/watch/` the selector names no object (upstream: RequestInfoFactory.NewRequestInfo).
     """
     from ktui.kube.names import path_segment_faults  # start-up time
-    from ktui.kube.query import first_values
     from ktui.kube.selectors import FieldSelector
     from ktui.kube.status import StatusError
 

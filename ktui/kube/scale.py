@@ -11,6 +11,7 @@ from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.selectors.requirements import requirements_of
 from ktui.kube.status import bad_request, bare_error, internal_error
+from ktui.kube.tables.object_fields import dig
 
 KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -49,11 +50,11 @@ def scale_of(obj: Obj, paths: ScalePaths = BUILTIN_PATHS) -> Obj:
     path, and 400 for an invalid selector.
     """
     metadata = obj.get("metadata") or {}
-    replicas = _number(obj, paths.replicas, paths)
+    replicas = _checked(obj, paths.replicas, paths, int)
     if replicas is None and paths.custom:
         raise internal_error(f'the spec replicas field "{paths.replicas}" does not exist')
-    status: Obj = {"replicas": _number(obj, paths.observed, paths) or 0}
-    if selector := _selector(obj, paths):
+    status: Obj = {"replicas": _checked(obj, paths.observed, paths, int) or 0}
+    if selector := selector_text(_checked(obj, paths.selector, paths, str)):
         status["selector"] = selector
     return {
         "kind": "Scale",
@@ -109,18 +110,12 @@ def selector_text(selector: Any) -> str:
     return ",".join(map(str, sorted(wanted, key=lambda requirement: requirement.key)))
 
 
-def _number(obj: Obj, path: str, paths: ScalePaths) -> Any:
-    value = value_at(obj, path)
-    if paths.custom and value is not None and (fault := type_fault(path, value, int)):
+def _checked(obj: Obj, path: str, paths: ScalePaths, wanted: type) -> Any:
+    """Return the value at a path, None without a path; that of a custom resource has to be of the type."""
+    value = value_at(obj, path) if path else None
+    if paths.custom and value is not None and (fault := type_fault(path, value, wanted)):
         raise bare_error(fault)
     return value
-
-
-def _selector(obj: Obj, paths: ScalePaths) -> str:
-    value = value_at(obj, paths.selector) if paths.selector else None
-    if paths.custom and value is not None and (fault := type_fault(paths.selector, value, str)):
-        raise bare_error(fault)
-    return selector_text(value)
 
 
 def type_fault(path: str, value: Any, wanted: type) -> str:
@@ -137,9 +132,4 @@ def _names(path: str) -> list[str]:
 
 def value_at(obj: Obj, path: str) -> Any:
     """Return the value at a path like `.spec.replicas`, None if it is missing."""
-    value: Any = obj
-    for name in _names(path):
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value
+    return dig(obj, path.removeprefix("."))

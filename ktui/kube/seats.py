@@ -26,9 +26,8 @@ _CACHE_BYTES = 1_000_000
 class ListWork:
     """Input of the seat estimator.
 
-    `objects` is the number of stored objects of the resource, None if never counted; `stale`: that count is
-    older than 3 minutes. `average_bytes` is the average stored size, 0 if unknown. `single` is a LIST
-    narrowed to one name.
+    `objects` is the number of stored objects of the resource, None if never counted. `average_bytes` is the
+    average stored size, 0 if unknown. `single` is a LIST narrowed to one name.
     """
 
     objects: int | None
@@ -37,7 +36,6 @@ class ListWork:
     from_cache: bool = False
     selectors: bool = False
     single: bool = False
-    stale: bool = False
 
 
 class SeatRange(NamedTuple):
@@ -64,17 +62,16 @@ def priority_level_max(nominal_seats: int, hand_size: int) -> int:
     return max(1, min(math.ceil(0.15 * nominal_seats), nominal_seats // hand_size))
 
 
-def list_from_cache(
-    behaviour: Behaviour, resource_version: str, match: str, limit: int, *, continued: bool, progress: bool
-) -> bool:
+def list_from_cache(behaviour: Behaviour, options: ListOptions, *, progress: bool) -> bool:
     """Return True if the estimator assumes that the cache will answer.
 
     The estimator ignores snapshots (a continued or exact LIST counts as etcd's) and does not know whether the
     resource has a cache.
     """
+    resource_version, match, limit = options.resource_version, options.resource_version_match, options.limit
     if behaviour.minor >= 33 and match:
         return match == "NotOlderThan"  # the delegator checks the match first, even with a token
-    if continued or match not in ("", "NotOlderThan"):
+    if options.continue_ or match not in ("", "NotOlderThan"):
         return False
     if resource_version == "":
         gate = behaviour.enabled("ConsistentListFromCache")
@@ -98,14 +95,7 @@ def work_of(
         objects=objects,
         average_bytes=average_bytes,
         limit=max(options.limit, 0),
-        from_cache=list_from_cache(
-            behaviour,
-            options.resource_version,
-            options.resource_version_match,
-            options.limit,
-            continued=bool(options.continue_),
-            progress=progress,
-        ),
+        from_cache=list_from_cache(behaviour, options, progress=progress),
         selectors=bool(options.label_selector or options.field_selector),
         single=single,
     )
@@ -118,8 +108,6 @@ def list_seats(behaviour: Behaviour, work: ListWork, priority_level_max: int | N
     if behaviour.minor <= 22 or (work.single and not behaviour.enabled("SizeBasedListCostEstimate")):
         return 1
     most = max_seats(behaviour, priority_level_max)
-    if work.stale:
-        return most
     if work.objects is None:
         return 1
     by_size = behaviour.enabled("SizeBasedListCostEstimate")
@@ -178,5 +166,5 @@ _MANY = 10**9
 
 def seat_range(seats: Callable[[ListWork], int], work: ListWork) -> SeatRange:
     """Return the seats over an empty resource and over a huge one with large objects."""
-    few, many = (replace(work, objects=n, average_bytes=0, stale=False) for n in (0, _MANY))
+    few, many = (replace(work, objects=n, average_bytes=0) for n in (0, _MANY))
     return SeatRange(seats(few), seats(many))

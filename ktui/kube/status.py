@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ktui.kube.golang.formatting import NumError, parse_uint, quote
-from ktui.kube.status_error import GroupResource as GroupResource
+from ktui.kube.resources import Resource
 from ktui.kube.status_error import StatusCause as StatusCause
 from ktui.kube.status_error import StatusError as StatusError
 from ktui.kube.status_error import created as created
@@ -25,19 +25,19 @@ MAX_CAUSE_TEXT = 20_000  # characters; each cause is sent twice, and quoted
 MAX_NAME = 1_000
 
 
-def not_found(resource: GroupResource, name: str) -> StatusError:
+def not_found(resource: Resource, name: str) -> StatusError:
     """404: no such object."""
     message = f"{named(resource, name)} not found"
     return StatusError(404, "NotFound", message, resource_details(resource, name))
 
 
-def already_exists(resource: GroupResource, name: str) -> StatusError:
+def already_exists(resource: Resource, name: str) -> StatusError:
     """409 on create: an object with this name exists."""
     message = f"{named(resource, name)} already exists"
     return StatusError(409, "AlreadyExists", message, resource_details(resource, name))
 
 
-def generated_name_taken(resource: GroupResource, name: str) -> StatusError:
+def generated_name_taken(resource: Resource, name: str) -> StatusError:
     """409 on create with `generateName`, if the generated name exists: the client may retry."""
     why = "the server was not able to generate a unique name for the object"
     details = resource_details(resource, name) | {"retryAfterSeconds": 1}
@@ -50,7 +50,7 @@ def being_deleted(taken: StatusError) -> StatusError:
 
 
 def conflict(
-    resource: GroupResource,
+    resource: Resource,
     name: str,
     why: str = "the object has been modified; please apply your changes to the latest version and try again",
 ) -> StatusError:
@@ -59,15 +59,13 @@ def conflict(
     return StatusError(409, "Conflict", message, resource_details(resource, name))
 
 
-def precondition_failed(
-    resource: GroupResource, name: str, what: str, wanted: str, found: str
-) -> StatusError:
+def precondition_failed(resource: Resource, name: str, what: str, wanted: str, found: str) -> StatusError:
     """409 on delete: `what` ("UID", "ResourceVersion") differs from the precondition."""
     message = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
     return conflict(resource, name, message)
 
 
-def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: str, found: str) -> StatusError:
+def precondition_unmet(resource: Resource, name: str, what: str, wanted: str, found: str) -> StatusError:
     """409 before a deletion begins: the object is not the one in the precondition."""
     why = "deleted and then recreated" if what == "UID" else "modified"
     kind = qualified(resource.group, resource.kind)  # the kind, unlike in every other conflict
@@ -79,7 +77,7 @@ def precondition_unmet(resource: GroupResource, name: str, what: str, wanted: st
 
 
 def unmet_in_storage(
-    resource: GroupResource, name: str, key: str, what: str, wanted: str, found: str
+    resource: Resource, name: str, key: str, what: str, wanted: str, found: str
 ) -> StatusError:
     """409 for a precondition that storage checks; `key` is the object's key in etcd."""
     why = (
@@ -120,20 +118,20 @@ def _first(causes: Iterable[StatusCause]) -> tuple[list[StatusCause], bool]:
     return shown, True
 
 
-def method_not_supported(resource: GroupResource, verb: str) -> StatusError:
+def method_not_supported(resource: Resource, verb: str) -> StatusError:
     """405 of custom resources; `verb` is the API's ("create"), "" for a method without one."""
     kind = quote(qualified(resource.group, resource.resource))
     message = f"{verb} is not supported on resources of kind {kind}"
     return StatusError(405, "MethodNotAllowed", message, resource_details(resource, ""))
 
 
-def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
+def forbidden(resource: Resource, name: str, why: str) -> StatusError:
     """403 for an object, or for the whole collection when `name` is empty."""
     what = named(resource, name) if name else qualified(resource.group, resource.resource)
     return StatusError(403, "Forbidden", f"{what} is forbidden: {why}", resource_details(resource, name))
 
 
-def namespace_terminating(resource: GroupResource, name: str, namespace: str) -> StatusError:
+def namespace_terminating(resource: Resource, name: str, namespace: str) -> StatusError:
     """403 on create: the namespace is being deleted."""
     why = f"unable to create new content in namespace {namespace} because it is being terminated"
     refused = forbidden(resource, name, why)
@@ -143,10 +141,9 @@ def namespace_terminating(resource: GroupResource, name: str, namespace: str) ->
     return StatusError(refused.code, refused.reason, refused.message, details)
 
 
-def forbidden_read_only(resource: GroupResource, name: str, why: str = "") -> StatusError:
+def forbidden_read_only(resource: Resource, name: str) -> StatusError:
     """403 of ktui itself: it only reads this etcd (no upstream counterpart)."""
-    why = why or "ktui reads this etcd only; start it with --allow-writes to write"
-    return forbidden(resource, name, why)
+    return forbidden(resource, name, "ktui reads this etcd only; start it with --allow-writes to write")
 
 
 # About the request itself: its path, method, media types, body, credentials.
@@ -320,11 +317,11 @@ def service_unavailable(message: str) -> StatusError:
     return StatusError(503, "ServiceUnavailable", message)
 
 
-def server_timeout(resource: GroupResource, verb: str, retry_after: int = 2) -> StatusError:
+def server_timeout(resource: Resource, verb: str) -> StatusError:
     """500 ServerTimeout: storage is unreachable; `verb` is "list", "get" …"""
     what = qualified(resource.group, resource.resource)
     message = f"The {verb} operation against {what} could not be completed at this time, please try again."
-    details = resource_details(resource, verb) | {"retryAfterSeconds": retry_after}
+    details = resource_details(resource, verb) | {"retryAfterSeconds": 2}
     return StatusError(500, "ServerTimeout", message, details)
 
 

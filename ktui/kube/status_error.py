@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ktui.kube.golang.formatting import quote
+from ktui.kube.resources import Resource
 
 MAX_MESSAGE = 30_000  # characters: some of upstream's messages quote the whole body of a request
-
-
-class GroupResource(Protocol):
-    """The names of a resource that an error needs; `Resource` has them."""
-
-    @property
-    def group(self) -> str: ...
-    @property
-    def resource(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
 
 
 class StatusCause(NamedTuple):
@@ -79,7 +69,7 @@ class StatusError(Exception):
         return status
 
 
-def success(resource: GroupResource, name: str, uid: str = "", rv: str = "") -> dict[str, Any]:
+def success(resource: Resource, name: str, uid: str = "", rv: str = "") -> dict[str, Any]:
     """Return the body of a successful deletion, for kinds whose deletion does not return the object.
 
     `rv`: of the deletion, "" before 1.38.
@@ -98,7 +88,7 @@ def created(rv: str = "") -> dict[str, Any]:
     return {"kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Success", "code": 201}
 
 
-def resource_details(resource: GroupResource, name: str = "") -> dict[str, Any]:
+def resource_details(resource: Resource, name: str = "") -> dict[str, Any]:
     """Return `name`, `group`, `kind` of `details`; `kind` is the resource's plural name here."""
     parts = {"name": name, "group": resource.group, "kind": resource.resource}
     return {k: v for k, v in parts.items() if v}
@@ -113,7 +103,7 @@ def qualified(group: str, name: str) -> str:
     return f"{name}.{group}" if group else name
 
 
-def named(resource: GroupResource, name: str) -> str:
+def named(resource: Resource, name: str) -> str:
     return f"{qualified(resource.group, resource.resource)} {quote(name)}"
 
 

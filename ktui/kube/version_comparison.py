@@ -13,7 +13,7 @@ from ktui.kube.routing.plan import EtcdOp, Plan
 from ktui.kube.routing.predict import predict, predict_seats
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
-from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of, with_gate
+from ktui.kube.versions import Behaviour, with_gate
 
 Seats = Callable[[Behaviour], SeatRange]
 
@@ -66,21 +66,13 @@ class VersionResult:
 
 
 def compare_versions(
-    request: ReadRequest,
-    state: CacheState,
-    *,
-    behaviours: Iterable[Behaviour] | None = None,
-    seats: Seats | None = None,
+    request: ReadRequest, state: CacheState, *, behaviours: Iterable[Behaviour], seats: Seats | None = None
 ) -> tuple[VersionResult, ...]:
-    """Return the request's result under each of `behaviours` (default: every minor with its default gates).
+    """Return the request's result under each of `behaviours`, compared with the one before.
 
     `seats` replaces the default estimate, for callers that know the resource's size.
     """
-    if behaviours is None:
-        behaviours = map(behaviour_of, KNOWN_VERSIONS)
-    if seats is None:
-        seats = partial(predict_seats, request, progress=state.progress)
-    estimate = seats
+    estimate = seats or partial(predict_seats, request, progress=state.progress)
 
     def result(behaviour: Behaviour) -> VersionResult:
         plan = predict(request, state, behaviour)

@@ -29,19 +29,7 @@ _NO_GATES: Mapping[str, bool] = MappingProxyType({})
 
 
 class BehaviourError(ValueError):
-    """The version or gate is unknown; the message is one sentence for the user."""
-
-
-class UnknownVersionError(BehaviourError):
-    """The version is not between the oldest and the newest supported minor."""
-
-
-class UnknownGateError(BehaviourError):
-    """The minor has no such feature gate: it never existed, does not exist yet, or was removed."""
-
-
-class LockedGateError(BehaviourError):
-    """The gate graduated and is locked to its default."""
+    """The version or gate is unknown, or the gate locked; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +66,11 @@ class Behaviour:
 
 
 def parse_version(text: str) -> tuple[int, int | None]:
-    """Return minor and patch of `1.36`, `v1.33.2` or `1.31.0-rc.1`; raise UnknownVersionError otherwise."""
+    """Return minor and patch of `1.36`, `v1.33.2` or `1.31.0-rc.1`; raise BehaviourError otherwise."""
     match = _VERSION.fullmatch(text.strip())
     if match and OLDEST_MINOR <= int(match[1]) <= NEWEST_MINOR:
         return int(match[1]), int(match[2]) if match[2] else None
-    raise UnknownVersionError(
+    raise BehaviourError(
         f"unknown Kubernetes version {text!r}: choose one of {KNOWN_VERSIONS[0]} to {KNOWN_VERSIONS[-1]}"
         f"{''.join(f' (1.{minor}: {release})' for minor, release in PREVIEWS.items())}"
     )
@@ -102,7 +90,7 @@ def parse_gates(text: str) -> dict[str, bool]:
 def behaviour_of(version: str = DEFAULT_VERSION, gates: Mapping[str, bool] = _NO_GATES) -> Behaviour:
     """Return the behaviour of a kube-apiserver of `version` started with these --feature-gates.
 
-    Raises UnknownVersionError, UnknownGateError or LockedGateError (all ValueError).
+    Raises BehaviourError.
     """
     minor, patch = parse_version(version)
     return _behaviour(minor, patch, frozenset(gates.items()))
@@ -120,10 +108,10 @@ def steering_gates(minor: int) -> tuple[tuple[str, FeatureSpec], ...]:
 
 
 def check_gates(gates: Mapping[str, bool]) -> None:
-    """Raise UnknownGateError for a gate that no minor has."""
+    """Raise BehaviourError for a gate that no minor has."""
     for gate in gates:
         if gate not in GATES:
-            raise UnknownGateError(f"unknown feature gate {gate!r}: {_known_gates(gate, NEWEST_MINOR)}")
+            raise _unknown_gate(gate, NEWEST_MINOR)
 
 
 @lru_cache(maxsize=256)
@@ -137,28 +125,29 @@ def _behaviour(minor: int, patch: int | None, overrides: frozenset[tuple[str, bo
 
 def _check_settable(gate: str, wanted: bool, minor: int) -> None:
     if gate not in GATES:
-        raise UnknownGateError(f"unknown feature gate {gate!r}: {_known_gates(gate, minor)}")
+        raise _unknown_gate(gate, minor)
     phase = phase_of(gate, minor)
     if phase is None:
         first = GATES[gate][0].minor
-        raise UnknownGateError(
+        raise BehaviourError(
             f"feature gate {gate} does not exist in Kubernetes 1.{minor}: it came with 1.{first}"
         )
     if phase.stage is GateStage.GONE:
-        raise UnknownGateError(
+        raise BehaviourError(
             f"feature gate {gate} does not exist in Kubernetes 1.{minor}: "
             f"it was removed in 1.{phase.minor} and is {str(phase.default).lower()} for good"
         )
     if phase.stage is GateStage.LOCKED and wanted != phase.default:
         default, other = (str(value).lower() for value in (phase.default, wanted))
-        raise LockedGateError(
+        raise BehaviourError(
             f"feature gate {gate} is locked to {default} since Kubernetes 1.{phase.minor} "
             f"and cannot be set to {other} in 1.{minor}"
         )
 
 
-def _known_gates(gate: str, minor: int) -> str:
+def _unknown_gate(gate: str, minor: int) -> BehaviourError:
     settable = [g for g in GATES if (phase := phase_of(g, minor)) and phase.stage is not GateStage.GONE]
     near = difflib.get_close_matches(gate, settable, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    return f"{hint}Kubernetes 1.{minor} knows {', '.join(settable)}"
+    known = f"Kubernetes 1.{minor} knows {', '.join(settable)}"
+    return BehaviourError(f"unknown feature gate {gate!r}: {hint}{known}")

@@ -23,8 +23,7 @@ from ktui.contract.events import (
 )
 from ktui.contract.events.base import KUBE_APISERVER
 from ktui.contract.events.live import LiveStatus
-from ktui.kube.query import first_values
-from ktui.kube.requestinfo import RequestInfo, parse_path, selected_name
+from ktui.kube.requestinfo import RequestInfo, first_values, parse_path, selected_name
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.plan import Plan

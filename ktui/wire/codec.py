@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from ktui.wire.conversion import convert, same_fields
-from ktui.wire.encode import Encoded, encode, encode_message, encode_object
+from ktui.wire.encode import encode_message, encode_object
 from ktui.wire.envelope import MAGIC, Envelope, open_value
 from ktui.wire.jsontext import quote
 from ktui.wire.jsonvalue import json_object
@@ -19,7 +19,7 @@ from ktui.wire.pieces import Assembler, Layout, Layouts, Pieces, with_resource_v
 from ktui.wire.schema import message_of
 from ktui.wire.transcode import RV_MARK, Parts, Transcoder
 
-__all__ = ["Codec", "CodecError", "Encoded", "codec_for", "encode", "encode_object", "fill"]
+__all__ = ["Codec", "CodecError", "codec_for", "encode_object", "fill"]
 
 _BAD_BYTES = (IndexError, ValueError, RecursionError, OverflowError)
 """Exceptions that bytes which are not a Kubernetes value can raise; all become CodecError."""
@@ -112,10 +112,6 @@ class Codec:
             return self._layouts.of(raw, *usual[1:], rv)
         except _BAD_BYTES as error:
             raise _reason(error) from None
-
-    def item_template(self, raw: bytes, api_version: str | None = None) -> bytes:
-        """Return `item_json` with a placeholder for `fill`."""
-        return self._joined(raw, RV_MARK, api_version, True)
 
     def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
         """Return `object_json` with a placeholder for `fill`."""

@@ -27,37 +27,22 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 
 
-class Encoded(NamedTuple):
-    """The bytes to store, and the paths of fields that no Kubernetes release knows ("spec.foo")."""
-
-    raw: bytes
-    unknown: tuple[str, ...]
-
-
 def encode_object(obj: Json, resource: "Resource") -> bytes:
-    """Return the stored form of an object; raise CodecError with the path that does not fit its type."""
-    return encode(obj, resource).raw
-
-
-def encode(obj: Json, resource: "Resource") -> Encoded:
-    """Return the stored form and the unknown fields, for which kube-apiserver warns `unknown field "…"`.
+    """Return the stored form of an object; raise CodecError with the path that does not fit its type.
 
     metadata.resourceVersion is stored empty. Objects in another version of a built-in resource are converted
-    to the storage version. Raises CodecError as `encode_object` does.
+    to the storage version.
     """
     given = obj.get("apiVersion") or resource.api_version
     if resource.custom or resource.encoding == "json":
-        return Encoded(_encode_json(obj, resource, given), ())
+        return _encode_json(obj, resource, given)
     stored = resource.storage_version
     message = message_of(stored, resource.kind)
     if message is None:
         raise unknown_kind(stored, resource.kind)
-    unknown: list[str] = []
-    if given == stored:
-        body = encode_message(message, _unversioned(obj), unknown)
-    else:
-        body = encode_message(message, _unversioned(_in_version(obj, given, resource, unknown)))
-    return Encoded(envelope_of(stored, resource.kind, body), tuple(unknown))
+    if given != stored:
+        obj = _in_version(obj, given, resource)
+    return envelope_of(stored, resource.kind, encode_message(message, _unversioned(obj)))
 
 
 def envelope_of(api_version: str, kind: str, body: bytes) -> bytes:
@@ -71,11 +56,12 @@ def encode_message(message: str, obj: Json, unknown: list[str] | None = None) ->
     return write_message(message, obj, "", [] if unknown is None else unknown)
 
 
-def _in_version(obj: Json, given: str, resource: "Resource", unknown: list[str]) -> Json:
-    """The object in the storage version; append fields that its own version does not have to `unknown`."""
+def _in_version(obj: Json, given: str, resource: "Resource") -> Json:
+    """Return the object in the storage version."""
     own, stored = message_of(given, resource.kind), message_of(resource.storage_version, resource.kind)
     if own is None or stored is None:
         raise CodecError(f"apiVersion: no {resource.kind} in {given}")
+    unknown: list[str] = []
     encode_message(own, obj, unknown)
     converted = convert(given, resource.kind, resource.storage_version, dict(obj))
     if converted is not None:

@@ -24,16 +24,13 @@ class Envelope:
     """A value split as far as possible without its schema.
 
     `body` is the message (protobuf), the document (json), the ciphertext (encrypted) or the value itself.
-    `provider` is e.g. "secretbox:v1". `reason` is why a value that is neither protobuf nor JSON cannot be
-    decoded.
+    `reason` is why a value that is neither protobuf nor JSON cannot be decoded.
     """
 
     encoding: Encoding
     api_version: str
     kind: str
     body: bytes
-    provider: str | None = None
-    key_name: str | None = None
     reason: str = ""
 
 
@@ -59,9 +56,8 @@ def open_value(raw: bytes) -> Envelope:
         parts = raw.split(b":", 5)
         if len(parts) < 6:
             return Envelope("encrypted", "", "", b"", reason="encrypted at rest, and truncated")
-        kind, version, key_name = map(utf8, parts[2:5])
-        reason = f"encrypted ({kind}, {key_name})"
-        return Envelope("encrypted", "", "", parts[5], f"{kind}:{version}", key_name, reason)
+        reason = f"encrypted ({utf8(parts[2])}, {utf8(parts[4])})"
+        return Envelope("encrypted", "", "", parts[5], reason=reason)
     if raw.startswith(CBOR):
         return Envelope("cbor", "", "", raw, reason="CBOR: ktui does not decode it")
     return Envelope("unknown", "", "", raw, reason=_why_unknown(raw))

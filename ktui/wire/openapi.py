@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ktui.kube.structural.schema import list_schema
 from ktui.wire.pb import put_bytes
 from ktui.wire.schema import SchemaField, fields, kind_messages, message_of
 
@@ -86,7 +87,8 @@ def schemas_of(kinds: list[tuple[str, str]], release: int, root: str) -> dict[st
                 wanted.append(row.type)
     for api_version, kind, item in lists:
         if item:
-            found[f"{schema_name(item)}List"] = _list_schema(api_version, kind, item, root)
+            name = schema_name(item)
+            found[f"{name}List"] = list_schema(name, _gvk(api_version, kind), root)
     return dict(sorted(found.items()))
 
 
@@ -99,35 +101,17 @@ def _rows(message: str, release: int) -> Iterator[SchemaField]:
 
 
 def _message_schema(message: str, release: int, root: str) -> Schema:
-    properties: Schema = {}
-    required = []
-    for row in _rows(message, release):
-        properties[row.name] = _property(row, root)
-        if not row.has("o"):
-            required.append(row.name)
-    schema: Schema = {"type": "object"}
+    rows = [*_rows(message, release)]
     known = kind_messages().get(message)
-    if known is not None:
-        properties |= _TYPE_MEMBERS
+    properties = {row.name: _property(row, root) for row in rows} | (_TYPE_MEMBERS if known else {})
+    schema: Schema = {"type": "object"}
     if properties:
         schema["properties"] = dict(sorted(properties.items()))
-    if required:
-        schema["required"] = sorted(required)
-    if known is not None:
+    if required := sorted(row.name for row in rows if not row.has("o")):
+        schema["required"] = required
+    if known:
         schema["x-kubernetes-group-version-kind"] = [_gvk(*known)]
     return schema
-
-
-def _list_schema(api_version: str, kind: str, item: str, root: str) -> Schema:
-    metadata = {"$ref": f"{root}{META}.ListMeta"}
-    items = {"type": "array", "items": {"$ref": f"{root}{schema_name(item)}"}}
-    return {
-        "type": "object",
-        "required": ["items"],
-        "properties": {"apiVersion": {"type": "string"}, "items": items, "kind": {"type": "string"}}
-        | {"metadata": metadata},
-        "x-kubernetes-group-version-kind": [_gvk(api_version, kind)],
-    }
 
 
 def _gvk(api_version: str, kind: str) -> Schema:

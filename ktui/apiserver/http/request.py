@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ktui.apiserver.http import Message, Receive, Scope
-from ktui.kube.query import pairs
+from ktui.kube.requestinfo import pairs
 from ktui.kube.users import Requester
 
 # kube-apiserver: MaxRequestBodyBytes.

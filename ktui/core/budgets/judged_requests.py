@@ -7,8 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ktui.contract.events import AnyEvent, Dropped, Marker, RequestFinished, RequestRouted, RequestStarted
-from ktui.kube.query import boolean, first_values
-from ktui.kube.requestinfo import api_verb, parse_path
+from ktui.kube.requestinfo import api_verb, boolean, first_values, parse_path
 
 MOST_INFORMERS = 100_000  # scopes that are followed to tell relists
 

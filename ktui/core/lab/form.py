@@ -10,8 +10,7 @@ from urllib.parse import quote
 from ktui.core.references import Selection
 from ktui.kube.access_pattern import query_text
 from ktui.kube.advice import Advice
-from ktui.kube.query import first_values, pairs
-from ktui.kube.requestinfo import parse_path, request_verb, split_url
+from ktui.kube.requestinfo import first_values, pairs, parse_path, request_verb, split_url
 from ktui.kube.resources import Resource, ResourceTable
 from ktui.kube.selectors.shards import shard
 

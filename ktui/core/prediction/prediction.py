@@ -14,8 +14,7 @@ from ktui.kube import seats
 from ktui.kube.access_pattern import UNKNOWN, AccessPattern
 from ktui.kube.advice import Advice, advise
 from ktui.kube.explain import Explanation, explain
-from ktui.kube.query import first_values
-from ktui.kube.requestinfo import split_url
+from ktui.kube.requestinfo import first_values, split_url
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState
 from ktui.kube.routing.parameters import NAME

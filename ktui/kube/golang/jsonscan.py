@@ -9,9 +9,8 @@ from __future__ import annotations
 from ktui.kube.golang.formatting import quote
 
 _SPACE = frozenset(b" \t\r\n")
-_DIGITS = frozenset(b"0123456789")
-_HEX = frozenset(b"0123456789abcdefABCDEF")
-_ESCAPES = frozenset(b'bfnrt\\/"')
+_DIGITS = b"0123456789"
+_HEX = _DIGITS + b"abcdefABCDEF"
 _LITERALS = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 _MAX_DEPTH = 200  # Go allows 10,000, for which Python's stack is too small
 
@@ -52,7 +51,8 @@ class _Scan:
         return self._data[self._at]
 
     def _bad(self, context: str) -> JSONSyntaxError:
-        return JSONSyntaxError(f"invalid character {quote_char(self._data[self._at])} {context}")
+        """Return the error of the next byte; raise that of an early end if there is none."""
+        return JSONSyntaxError(f"invalid character {quote_char(self._peek())} {context}")
 
     def _skip_space(self) -> None:
         while self._at < len(self._data) and self._data[self._at] in _SPACE:
@@ -74,23 +74,20 @@ class _Scan:
             raise self._bad("looking for beginning of value")
 
     def _container(self, is_object: bool, depth: int) -> None:
-        closing = ord("}") if is_object else ord("]")
+        closing = b"}" if is_object else b"]"
         self._at += 1
         self._skip_space()
-        if self._peek() == closing:
-            self._at += 1
+        if self._takes(closing):
             return
         while True:
             if is_object:
                 self._key()
             self._value(depth)
             self._skip_space()
-            char = self._peek()
-            if char not in (closing, ord(",")):
-                raise self._bad("after object key:value pair" if is_object else "after array element")
-            self._at += 1
-            if char == closing:
+            if self._takes(closing):
                 return
+            if not self._takes(b","):
+                raise self._bad("after object key:value pair" if is_object else "after array element")
             self._skip_space()
 
     def _key(self) -> None:
@@ -98,9 +95,8 @@ class _Scan:
             raise self._bad("looking for beginning of object key string")
         self._string()
         self._skip_space()
-        if self._peek() != ord(":"):
+        if not self._takes(b":"):
             raise self._bad("after object key")
-        self._at += 1
         self._skip_space()
 
     def _string(self) -> None:
@@ -115,42 +111,33 @@ class _Scan:
 
     def _escape(self) -> None:
         char = self._peek()
-        if char != ord("u") and char not in _ESCAPES:
+        if not self._takes(b'bfnrt\\/"u'):
             raise self._bad("in string escape code")
-        self._at += 1
         for _ in range(4 if char == ord("u") else 0):
-            if self._peek() not in _HEX:
+            if not self._takes(_HEX):
                 raise self._bad("in \\u hexadecimal character escape")
-            self._at += 1
 
     def _number(self) -> None:
-        if self._data[self._at] == ord("-"):
-            self._at += 1
-            if self._peek() not in _DIGITS:
-                raise self._bad("in numeric literal")
-        if self._data[self._at] == ord("0"):
-            self._at += 1
-        else:
-            self._digits()
-        if self._next_is(b"."):
-            self._at += 1
-            if self._peek() not in _DIGITS:
-                raise self._bad("after decimal point in numeric literal")
-            self._digits()
-        if self._next_is(b"eE"):
-            self._at += 1
-            if self._peek() in b"+-":
-                self._at += 1
-            if self._peek() not in _DIGITS:
-                raise self._bad("in exponent of numeric literal")
-            self._digits()
+        self._takes(b"-")
+        if not self._takes(b"0"):
+            self._digits("in numeric literal")
+        if self._takes(b"."):
+            self._digits("after decimal point in numeric literal")
+        if self._takes(b"eE"):
+            self._takes(b"+-")
+            self._digits("in exponent of numeric literal")
 
-    def _next_is(self, chars: bytes) -> bool:
-        return self._at < len(self._data) and self._data[self._at] in chars
+    def _takes(self, chars: bytes) -> bool:
+        """Skip the next byte if it is one of these; return whether it was."""
+        found = self._at < len(self._data) and self._data[self._at] in chars
+        self._at += found
+        return found
 
-    def _digits(self) -> None:
-        while self._at < len(self._data) and self._data[self._at] in _DIGITS:
-            self._at += 1
+    def _digits(self, context: str) -> None:
+        if not self._takes(_DIGITS):
+            raise self._bad(context)
+        while self._takes(_DIGITS):
+            pass
 
     def _literal(self, word: bytes) -> None:
         self._at += 1

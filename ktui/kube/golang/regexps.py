@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Protocol
+from collections.abc import Callable
 
 import re2
 
@@ -51,10 +51,8 @@ class TextTooLong(Exception):
     """Matching the text could take too long."""
 
 
-class Matcher(Protocol):
-    def __call__(self, text: str) -> bool:
-        """Return whether the pattern matches anywhere in the text; raise TextTooLong."""
-        ...
+Matcher = Callable[[str], bool]
+"""Returns whether the pattern matches anywhere in the text; raises TextTooLong."""
 
 
 def matcher(pattern: str, *, ignore_case: bool = False) -> Matcher:

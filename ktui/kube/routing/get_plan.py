@@ -5,29 +5,18 @@ from __future__ import annotations
 from ktui.kube import status
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import parse_rv
-from ktui.kube.routing.plan import (
-    CACHER_GET,
-    ETCD,
-    STORE_GET,
-    WATCH_CACHE,
-    Consistency,
-    EtcdOp,
-    Plan,
-    Source,
-    Trace,
-    Wait,
-)
+from ktui.kube.routing.plan import Consistency, EtcdOp, Plan, Source, Trace, TracePhase, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.versions import Behaviour
 
 
 def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -> Plan:
     """Return the plan of a GET, which has no resourceVersionMatch. A pure function."""
-    trace = Trace(STORE_GET)
+    trace = Trace(TracePhase.STORE_GET)
     readiness = state.readiness
     if trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
         return _from_etcd(trace, ("g.nocache",), resource_version, state)
-    trace.enter(CACHER_GET)
+    trace.enter(TracePhase.CACHER_GET)
     # Consistent reads from the cache are for LIST only: no minor serves an unset GET from the cache.
     if trace.ask(Predicate.RV_UNSET, resource_version == "", resource_version):
         return _from_etcd(trace, ("g.unset",), resource_version, state)
@@ -49,7 +38,7 @@ def decide_get(resource_version: str, state: CacheState, behaviour: Behaviour) -
 
 def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheState) -> Plan:
     """Return the plan of a read of etcd: the key is read first, then its resourceVersion is compared."""
-    trace.enter(ETCD)
+    trace.enter(TracePhase.ETCD)
     n = parse_rv(rv)
     if n is None:
         trace.ask(Predicate.RV_UNPARSABLE, True, rv)
@@ -64,7 +53,7 @@ def _from_etcd(trace: Trace, reasons: tuple[str, ...], rv: str, state: CacheStat
 
 
 def _from_cache(trace: Trace, n: int, state: CacheState, *, waited: bool) -> Plan:
-    trace.enter(WATCH_CACHE)
+    trace.enter(TracePhase.WATCH_CACHE)
     if trace.ask(Predicate.RV_ZERO, n == 0, str(n)):
         return Plan(Source.CACHE, ("g.rv0",), trace.steps, consistency=Consistency.ANY)
     before = ("g.wait",) if waited else ()

@@ -6,16 +6,14 @@ import math
 from collections.abc import Callable
 
 from ktui.kube import status
-from ktui.kube.listoptions import ListOptions, validate_list
+from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_list
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import ListParameters, TokenState, parse_rv
-from ktui.kube.routing.plan import API_VALIDATION, EtcdOp, Plan, Source, Trace, Wait
+from ktui.kube.routing.parameters import DecodedToken, RequestScope, TokenState, parse_rv
+from ktui.kube.routing.plan import EtcdOp, Plan, Source, Trace, TracePhase, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError, continue_with_resource_version
 from ktui.kube.versions import Behaviour
 
-NOT_OLDER_THAN = "NotOlderThan"
-EXACT = "Exact"
 # Without the decoder's own message, for a plan made without the token's text.
 BAD_CONTINUE = "invalid continue token: continue key is not valid"
 
@@ -26,22 +24,29 @@ class ListCase:
     """Request, cache and version together; the attributes are what the predicates test."""
 
     __slots__ = (
-        "behaviour", "cache_rv", "consistent", "has_token", "limited", "match", "n", "parameters",
-        "progress", "ready", "recursive", "rv", "state", "token", "trace", "unset", "waited", "zero",
+        "behaviour", "cache_rv", "consistent", "has_token", "limited", "match", "n", "options", "progress",
+        "ready", "recursive", "rv", "scope", "state", "token", "trace", "unset", "waited", "zero",
     )  # fmt: skip
 
-    def __init__(self, parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> None:
-        self.parameters, self.state, self.behaviour = parameters, state, behaviour
-        self.trace = Trace(API_VALIDATION)
-        self.rv = parameters.resource_version
+    def __init__(
+        self,
+        options: ListOptions,
+        scope: RequestScope,
+        token: DecodedToken,
+        state: CacheState,
+        behaviour: Behaviour,
+    ) -> None:
+        self.options, self.scope, self.token = options, scope, token
+        self.state, self.behaviour = state, behaviour
+        self.trace = Trace(TracePhase.API_VALIDATION)
+        self.rv = options.resource_version
         self.unset, self.zero = self.rv == "", self.rv == "0"
         self.n = parse_rv(self.rv)
-        self.match = parameters.match
-        self.limited = parameters.limit > 0
-        self.token = parameters.token
-        self.has_token = parameters.token.state is not TokenState.NONE
+        self.match = options.resource_version_match
+        self.limited = options.limit > 0
+        self.has_token = token.state is not TokenState.NONE
         # A continue token names a position in a collection; a single key has no positions.
-        self.recursive = parameters.recursive or self.has_token
+        self.recursive = not scope.single or self.has_token
         self.ready = state.readiness is Readiness.READY
         # A cache that was never filled has seen no revision.
         self.cache_rv = 0 if state.readiness is Readiness.INITIALIZING else state.cache_rv
@@ -52,7 +57,7 @@ class ListCase:
     @property
     def unfiltered(self) -> bool:
         """No label and no field selector at all (metadata.namespace counts as a selector)."""
-        return not self.parameters.selectors and not self.parameters.narrowed and self.recursive
+        return not self.scope.selective and not self.scope.narrowed and self.recursive
 
     @property
     def legacy_exact(self) -> bool:
@@ -62,7 +67,7 @@ class ListCase:
     @property
     def limit(self) -> int:
         """The page size, 0 for none."""
-        return max(self.parameters.limit, 0)
+        return max(self.options.limit, 0)
 
     @property
     def seen_token(self) -> tuple[str, int]:
@@ -89,19 +94,13 @@ def rejected_by_api(case: ListCase) -> Plan | None:
     The message has every cause; the reason is the first of them.
     """
     reason = _broken_match_rule(case) if case.match else ""
-    streaming = case.parameters.send_initial_events and case.behaviour.minor >= 27
+    streaming = case.options.send_initial_events is not None and case.behaviour.minor >= 27
     if streaming and case.trace.ask(Predicate.LIST_SENDS_INITIAL, True):
         reason = reason or "v.send_initial"
     if not reason:
         case.trace.ask(Predicate.ILLEGAL_OPTIONS, False, "")
         return None
-    options = ListOptions(
-        resource_version=case.rv,
-        resource_version_match=case.match,
-        send_initial_events=True if streaming else None,
-        continue_="token" if case.has_token else "",
-    )
-    error = invalid_options(validate_list, options, case.behaviour)
+    error = invalid_options(validate_list, case.options, case.behaviour)
     return case.reject(Source.NONE, (reason,), error)
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from ktui.kube import status
-from ktui.kube.routing import list_from_cache
+from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions
+from ktui.kube.routing import list_sources
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, ListCase, rejected_by_api, rejected_by_storage
-from ktui.kube.routing.list_from_etcd import from_etcd
-from ktui.kube.routing.parameters import ListParameters
-from ktui.kube.routing.plan import GET_LIST, SHOULD_DELEGATE, STORE_LIST, Plan, Source
+from ktui.kube.routing.list_case import ListCase, rejected_by_api, rejected_by_storage
+from ktui.kube.routing.list_sources import from_etcd
+from ktui.kube.routing.parameters import DecodedToken, RequestScope
+from ktui.kube.routing.plan import Plan, Source, TracePhase
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.versions import Behaviour
 
 
-def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> Plan:
+def decide_list(
+    options: ListOptions, scope: RequestScope, token: DecodedToken, state: CacheState, behaviour: Behaviour
+) -> Plan:
     """Return the plan of a LIST. A pure function."""
-    case = ListCase(parameters, state, behaviour)
+    case = ListCase(options, scope, token, state, behaviour)
     rejected = rejected_by_api(case)
     if rejected:
         return rejected
-    case.trace.enter(STORE_LIST)
+    case.trace.enter(TracePhase.STORE_LIST)
     single = not case.recursive
     case.trace.ask(Predicate.ONE_KEY, single, single)
     disabled = state.readiness is Readiness.DISABLED
@@ -35,7 +38,7 @@ def decide_list(parameters: ListParameters, state: CacheState, behaviour: Behavi
 def _until_1_30(case: ListCase) -> Plan:
     """1.19–1.30: any of four predicates delegates the LIST to etcd."""
     trace, gate = case.trace, case.behaviour.enabled("ConsistentListFromCache")
-    trace.enter(SHOULD_DELEGATE)
+    trace.enter(TracePhase.SHOULD_DELEGATE)
     reasons = []
     if trace.ask(Predicate.RV_UNSET, case.unset, case.rv) and not gate and not case.has_token:
         reasons.append("d.unset")
@@ -50,19 +53,19 @@ def _until_1_30(case: ListCase) -> Plan:
         return from_etcd(case, tuple(reasons))
     if case.n is None:
         return _bare_bad_rv(case)
-    rejected = list_from_cache.not_ready(case)
+    rejected = list_sources.not_ready(case)
     if rejected:
         return rejected
     # 1.28 and 1.29 probed for "0" as well; 1.30 compares the text.
     if gate and (case.unset or (case.zero and case.behaviour.minor <= 29)):
-        return list_from_cache.consistent(case)
-    return list_from_cache.newest(case)
+        return list_sources.consistent(case)
+    return list_sources.newest(case)
 
 
 def _until_1_32(case: ListCase) -> Plan:
     """1.31–1.32: consistent reads from the cache; the cache honours the limit."""
     trace = case.trace
-    trace.enter(SHOULD_DELEGATE)
+    trace.enter(TracePhase.SHOULD_DELEGATE)
     unset = trace.ask(Predicate.RV_UNSET, case.unset, case.rv)
     reasons = _not_provable(case) if unset and not case.has_token else []
     if trace.ask(Predicate.CONTINUE, case.has_token, *case.seen_token):
@@ -90,11 +93,11 @@ def _not_provable(case: ListCase) -> list[str]:
 
 def _since_1_33(case: ListCase) -> Plan:
     """Since 1.33: a delegator in front of the cache; with snapshots it serves old revisions too."""
-    case.trace.enter(GET_LIST)
+    case.trace.enter(TracePhase.GET_LIST)
     rejected = rejected_by_storage(case)
     if rejected:
         return rejected
-    case.trace.enter(SHOULD_DELEGATE)
+    case.trace.enter(TracePhase.SHOULD_DELEGATE)
     ask = case.trace.ask
     if ask(Predicate.MATCH_SET, case.match != "", case.match):
         return _in_cache(case) if case.match == NOT_OLDER_THAN else _exact(case, "d.exact")
@@ -148,14 +151,14 @@ def _at_exact(case: ListCase, n: int, found: str) -> Plan:
 def _in_cache(case: ListCase, exact: int | None = None, reason: str = "") -> Plan:
     """Since 1.31: the cache serves the request."""
     case.consistent = exact is None and (case.unset or case.token.rv < 0)
-    rejected = list_from_cache.not_ready(case)
+    rejected = list_sources.not_ready(case)
     if rejected:
         return rejected
     if exact is not None:
-        return list_from_cache.snapshot(case, exact, reason)
+        return list_sources.snapshot(case, exact, reason)
     if not case.consistent:
-        return list_from_cache.newest(case)
-    return list_from_cache.lost_in_1_33(case) if _loses_page(case) else list_from_cache.consistent(case)
+        return list_sources.newest(case)
+    return list_sources.lost_in_1_33(case) if _loses_page(case) else list_sources.consistent(case)
 
 
 def _loses_page(case: ListCase) -> bool:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ktui.kube import continuetoken
-from ktui.kube.continuetoken import ContinueToken
 from ktui.kube.golang.formatting import NumError, parse_uint
-from ktui.kube.listoptions import ListOptions
 from ktui.kube.names import dns_label_faults, path_segment_faults
 from ktui.kube.selectors import FieldTerm
 from ktui.kube.status import StatusError
@@ -52,9 +50,10 @@ def shards_filter(behaviour: Behaviour) -> bool:
 class RequestScope(Struct, frozen=True):
     """Namespace and name after narrowing, "" for all.
 
-    `single`: one key, not a collection. `narrowed`: a metadata.namespace selector narrowed the prefix.
-    `selective`: selectors or a shard remain after narrowing. `unfiltered`: upstream's Predicate.Empty(), by
-    which a page has a remainingItemCount and is streamed.
+    `single`: one key, not a collection. `narrowed`: a metadata.namespace selector narrowed the prefix; it
+    stays in the predicate, so the request does not count as unfiltered. `selective`: selectors or a shard
+    remain after narrowing. `unfiltered`: upstream's Predicate.Empty(), by which a page has a
+    remainingItemCount and is streamed.
     """
 
     namespace: str
@@ -134,69 +133,7 @@ def read_token(text: str) -> DecodedToken:
     if not text:
         return NO_TOKEN
     try:
-        decoded: ContinueToken = continuetoken.decode(text)
+        decoded = continuetoken.decode(text)
     except StatusError as error:
         return DecodedToken(TokenState.GARBAGE, error=error)
     return DecodedToken(TokenState.VALID, decoded.rv, decoded.start)
-
-
-class ListParameters(Struct, frozen=True):
-    """The parts of a LIST that routing depends on.
-
-    `resource_version` is the raw text ("" if unset, possibly invalid). `selectors`: selectors remain after
-    metadata.name and metadata.namespace narrowed the read. `recursive` is False if a metadata.name selector
-    was turned into a single key. `send_initial_events`: the option was given. `narrowed`: a
-    metadata.namespace selector narrowed the prefix; it stays in the predicate, so the request does not count
-    as unfiltered.
-    """
-
-    resource_version: str = ""
-    match: str = ""
-    limit: int = 0
-    token: DecodedToken = NO_TOKEN
-    selectors: bool = False
-    recursive: bool = True
-    send_initial_events: bool = False
-    narrowed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class WatchParameters:
-    """The parts of a WATCH that routing depends on.
-
-    `by_path`: the path says that it is a WATCH (`/api/v1/watch/pods`), not `watch=true`. Upstream checks the
-    options of such a request as those of a LIST, and sets no defaults of a WATCH.
-    """
-
-    resource_version: str = ""
-    match: str = ""
-    bookmarks: bool = False
-    send_initial_events: bool | None = None
-    has_token: bool = False
-    by_path: bool = False
-
-
-def list_parameters(options: ListOptions, scope: RequestScope, token: DecodedToken) -> ListParameters:
-    """Return the parts of a LIST that routing depends on."""
-    return ListParameters(
-        resource_version=options.resource_version,
-        match=options.resource_version_match,
-        limit=options.limit,
-        token=token,
-        selectors=scope.selective,
-        recursive=not scope.single,
-        send_initial_events=options.send_initial_events is not None,
-        narrowed=scope.narrowed,
-    )
-
-
-def watch_parameters(options: ListOptions) -> WatchParameters:
-    """Return the parts of a WATCH that routing depends on."""
-    return WatchParameters(
-        resource_version=options.resource_version,
-        match=options.resource_version_match,
-        bookmarks=options.allow_watch_bookmarks,
-        send_initial_events=options.send_initial_events,
-        has_token=bool(options.continue_),
-        by_path=not options.watch,
-    )

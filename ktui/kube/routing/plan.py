@@ -104,16 +104,29 @@ class EtcdOp(StrEnum):
     STREAM = "range_stream"  # the whole collection or a page in chunks of one RPC (etcd 3.7)
 
 
-class Step(Struct, frozen=True, gc=False):
-    """One predicate of the decision trace, the values it saw, and whether it held.
+class TracePhase(StrEnum):
+    """The function or part of kube-apiserver that evaluates predicates."""
 
-    `phase` is the function of kube-apiserver that evaluates it, e.g. `shouldDelegateList`.
-    """
+    API_VALIDATION = "API validation"
+    STORE_LIST = "store.List"
+    STORE_GET = "store.Get"
+    STORE_WATCH = "store.Watch"
+    GET_LIST = "Cacher.GetList"
+    SHOULD_DELEGATE = "shouldDelegateList"
+    CACHER_GET = "Cacher.Get"
+    CACHER_WATCH = "Cacher.Watch"
+    WATCH_CACHE = "watchCache"
+    ETCD = "etcd3 store"
+    SHOULD_STREAM = "shouldStream"
+
+
+class Step(Struct, frozen=True, gc=False):
+    """One predicate of the decision trace, the values it saw, and whether it held."""
 
     predicate: Predicate
     seen: tuple[str | int | bool | None, ...]
     holds: bool
-    phase: str
+    phase: TracePhase
 
 
 class Plan(Struct, frozen=True):
@@ -179,30 +192,17 @@ class Plan(Struct, frozen=True):
         return bool(value) if (value := next(seen, None)) is not None else None
 
 
-API_VALIDATION = "API validation"
-STORE_LIST = "store.List"
-STORE_GET = "store.Get"
-STORE_WATCH = "store.Watch"
-GET_LIST = "Cacher.GetList"
-SHOULD_DELEGATE = "shouldDelegateList"
-CACHER_GET = "Cacher.Get"
-CACHER_WATCH = "Cacher.Watch"
-WATCH_CACHE = "watchCache"
-ETCD = "etcd3 store"
-SHOULD_STREAM = "shouldStream"
-
-
 class Trace:
     """Collects the steps. `ask` records a predicate and returns its value, for use in an if statement."""
 
     __slots__ = ("_steps", "phase")
 
-    def __init__(self, phase: str) -> None:
+    def __init__(self, phase: TracePhase) -> None:
         self.phase = phase
         self._steps: list[Step] = []
 
-    def enter(self, phase: str) -> None:
-        """Set the kube-apiserver function that evaluates the following predicates."""
+    def enter(self, phase: TracePhase) -> None:
+        """Set the phase of the following predicates."""
         self.phase = phase
 
     def ask(self, predicate: Predicate, holds: bool, *seen: str | int | bool | None) -> bool:

@@ -10,8 +10,8 @@ from ktui.kube import seats
 from ktui.kube.listoptions import read_shards
 from ktui.kube.routing import decide_get, decide_list, decide_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import NAME, list_parameters, watch_parameters
-from ktui.kube.routing.plan import API_VALIDATION, Plan, Source, Trace
+from ktui.kube.routing.parameters import NAME
+from ktui.kube.routing.plan import Plan, Source, Trace, TracePhase
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.request import ReadRequest
 from ktui.kube.seats import SeatRange
@@ -36,7 +36,7 @@ def predict(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
 
 
 def _not_understood(predicate: Predicate, refusal: StatusError, reason: str = "v.bad_option") -> Plan:
-    trace = Trace(API_VALIDATION)
+    trace = Trace(TracePhase.API_VALIDATION)
     trace.ask(predicate, True, refusal.message)
     return Plan(Source.NONE, (reason,), trace.steps, error=refusal)
 
@@ -47,9 +47,8 @@ def _decide(request: ReadRequest, state: CacheState, behaviour: Behaviour) -> Pl
     if request.verb == "get":
         return decide_get(request.options.resource_version, state, behaviour)
     if request.verb == "watch":
-        return decide_watch(watch_parameters(request.options), state, behaviour)
-    parameters = list_parameters(request.options, request.scope(behaviour), request.token)
-    return decide_list(parameters, state, behaviour)
+        return decide_watch(request.options, state, behaviour)
+    return decide_list(request.options, request.scope(behaviour), request.token, state, behaviour)
 
 
 def predict_seats(

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ktui.kube import status
-from ktui.kube.listoptions import ListOptions, validate_list, validate_watch
+from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_list, validate_watch
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.list_case import EXACT, NOT_OLDER_THAN, invalid_options, not_ready_error
-from ktui.kube.routing.parameters import MAX_REVISION, WatchParameters, parse_rv
-from ktui.kube.routing.plan import (
-    API_VALIDATION,
-    CACHER_WATCH,
-    ETCD,
-    PROBED,
-    STORE_WATCH,
-    WATCH_CACHE,
-    EtcdOp,
-    Plan,
-    Source,
-    Trace,
-    Wait,
-)
+from ktui.kube.routing.list_case import invalid_options, not_ready_error
+from ktui.kube.routing.parameters import MAX_REVISION, parse_rv
+from ktui.kube.routing.plan import PROBED, EtcdOp, Plan, Source, Trace, TracePhase, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError
 from ktui.kube.versions import Behaviour
 
 
 class WatchCase:
-    """Request, cache and version together; `initial` is sendInitialEvents after defaulting."""
+    """Request, cache and version together; `initial` is sendInitialEvents after defaulting.
+
+    `by_path`: the path says that it is a WATCH (`/api/v1/watch/pods`), not `watch=true`. Upstream checks the
+    options of such a request as those of a LIST, and sets no defaults of a WATCH.
+    """
 
     __slots__ = (
-        "behaviour", "defaulted", "initial", "match", "n", "parameters", "rv", "state", "trace", "waited",
+        "behaviour", "by_path", "defaulted", "initial", "match", "n", "options", "rv", "state", "trace",
+        "waited",
     )  # fmt: skip
 
-    def __init__(self, parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> None:
-        self.parameters, self.state, self.behaviour = parameters, state, behaviour
-        self.trace = Trace(API_VALIDATION)
-        self.rv = parameters.resource_version
+    def __init__(self, options: ListOptions, state: CacheState, behaviour: Behaviour) -> None:
+        self.options, self.state, self.behaviour = options, state, behaviour
+        self.by_path = not options.watch
+        self.trace = Trace(TracePhase.API_VALIDATION)
+        self.rv = options.resource_version
         self.n = parse_rv(self.rv)
         # The parameter came with 1.27; earlier versions ignore it as unknown.
-        self.initial = parameters.send_initial_events if behaviour.minor >= 27 else None
-        self.match = parameters.match
+        self.initial = options.send_initial_events if behaviour.minor >= 27 else None
+        self.match = options.resource_version_match
         self.defaulted = self.waited = False
 
     def starts(
@@ -57,7 +52,7 @@ class WatchCase:
 
         With sendInitialEvents a bookmark is sent between them.
         """
-        ends = self.initial is True and self.parameters.bookmarks
+        ends = self.initial is True and self.options.allow_watch_bookmarks
         reasons = (*reasons, "w.bookmark_end") if ends else reasons
         first = {"minimum": minimum, "initial_events": True, "end_bookmark": ends}
         return self._plan(source, reasons, fresh, etcd_ops=_PROBES[probe], **first)
@@ -84,18 +79,18 @@ class WatchCase:
 _PROBES = {True: (EtcdOp.PROBE,), False: ()}
 
 
-def decide_watch(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> Plan:
+def decide_watch(options: ListOptions, state: CacheState, behaviour: Behaviour) -> Plan:
     """Return the plan of a WATCH. A pure function."""
-    case = WatchCase(parameters, state, behaviour)
+    case = WatchCase(options, state, behaviour)
     _default(case)
     rejected = _rejected_by_api(case)
     if rejected:
         return rejected
-    case.trace.enter(STORE_WATCH)
+    case.trace.enter(TracePhase.STORE_WATCH)
     readiness = state.readiness
     if case.trace.ask(Predicate.NO_CACHE, readiness is Readiness.DISABLED, readiness.value):
         return _from_etcd(case, ("w.nocache",))
-    case.trace.enter(CACHER_WATCH)
+    case.trace.enter(TracePhase.CACHER_WATCH)
     if behaviour.enabled("WatchFromStorageWithoutResourceVersion") and case.trace.ask(
         Predicate.RV_UNSET, case.rv == "" and case.initial is None, case.rv
     ):
@@ -110,7 +105,7 @@ def _default(case: WatchCase) -> None:
     """Apply the gate WatchList: a WATCH from unset or 0 gets initial events by default."""
     on = case.behaviour.enabled("WatchList")
     asks_nothing = case.initial is None and case.match == "" and case.rv in ("", "0")
-    asks_nothing = asks_nothing and not case.parameters.by_path
+    asks_nothing = asks_nothing and not case.by_path
     if case.behaviour.minor < 27:
         return
     if case.trace.ask(Predicate.WATCH_LIST_DEFAULTS, on and asks_nothing, on, case.rv):
@@ -118,18 +113,11 @@ def _default(case: WatchCase) -> None:
 
 
 def _rejected_by_api(case: WatchCase) -> Plan | None:
-    by_path = case.parameters.by_path
-    illegal = _illegal_for_list(case) if by_path else _illegal(case)
+    illegal = _illegal_for_list(case) if case.by_path else _illegal(case)
     if not case.trace.ask(Predicate.ILLEGAL_OPTIONS, bool(illegal), illegal):
         return None
-    options = ListOptions(
-        watch=not by_path,
-        resource_version=case.rv,
-        resource_version_match=case.match,
-        send_initial_events=case.initial,
-        continue_="token" if case.parameters.has_token else "",
-    )
-    validate = validate_list if by_path else validate_watch
+    options = replace(case.options, resource_version_match=case.match, send_initial_events=case.initial)
+    validate = validate_list if case.by_path else validate_watch
     return case.rejects("w.badmatch", invalid_options(validate, options, case.behaviour))
 
 
@@ -140,7 +128,7 @@ def _illegal_for_list(case: WatchCase) -> str:
         return "sendInitialEvents on a list"
     if not match:
         return ""
-    if case.parameters.has_token:
+    if case.options.continue_:
         return "resourceVersionMatch with continue"
     if match not in (EXACT, NOT_OLDER_THAN):
         return f"resourceVersionMatch={match}"
@@ -160,7 +148,7 @@ def _illegal(case: WatchCase) -> str:
         return f"sendInitialEvents with resourceVersionMatch {match or 'unset'}"
     if not case.behaviour.enabled("WatchList"):
         return "sendInitialEvents while the gate WatchList is off"
-    return "resourceVersionMatch with continue" if case.parameters.has_token else ""
+    return "resourceVersionMatch with continue" if case.options.continue_ else ""
 
 
 def _bad_rv(case: WatchCase) -> Plan:
@@ -179,7 +167,7 @@ def _not_ready(case: WatchCase) -> Plan | None:
 
 
 def _from_cache(case: WatchCase, n: int) -> Plan:
-    case.trace.enter(WATCH_CACHE)
+    case.trace.enter(TracePhase.WATCH_CACHE)
     if case.trace.ask(Predicate.SENDS_INITIAL, case.initial is True, case.initial):
         return _initial_events(case, n)
     if n > 0:
@@ -193,7 +181,7 @@ def _from_cache(case: WatchCase, n: int) -> Plan:
 
 def _initial_events(case: WatchCase, n: int) -> Plan:
     state, ask = case.state, case.trace.ask
-    checks = case.behaviour.minor >= 31 and case.parameters.bookmarks
+    checks = case.behaviour.minor >= 31 and case.options.allow_watch_bookmarks
     if checks and ask(Predicate.PROGRESS_UNSUPPORTED, not state.progress, state.progress):
         return case.breaks(Source.CACHE, "w.noprogress", error=status.watch_progress_unsupported())
     if ask(Predicate.RV_UNSET, case.rv == "", case.rv):
@@ -218,7 +206,7 @@ def _since(case: WatchCase, n: int) -> Plan:
 
 
 def _from_etcd(case: WatchCase, before: tuple[str, ...]) -> Plan:
-    case.trace.enter(ETCD)
+    case.trace.enter(TracePhase.ETCD)
     n, state, ask = case.n, case.state, case.trace.ask
     if n is None:
         return _bad_rv(case)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
+from ktui.kube.selectors.requirements import Test, passing
 from ktui.kube.status import bad_request
 from ktui.kube.text_cache import cached_by_text
 
@@ -38,9 +40,6 @@ def _has_default_conversion(resource: Resource) -> bool:
     return not resource.custom and all(field in META_FIELDS for field in resource.field_selectors)
 
 
-Fields = Mapping[str, str]
-FieldTest = Callable[[Fields], bool]
-
 _ESCAPABLE = frozenset("\\,=")
 
 
@@ -51,7 +50,7 @@ class FieldTerm(NamedTuple):
     value: str
     negated: bool = False
 
-    def test(self) -> FieldTest:
+    def test(self) -> Test:
         """Return a function that tests whether fields match this term."""
         field, value, negated = self
         if negated:
@@ -68,12 +67,12 @@ class FieldSelector:
 
     __slots__ = ("matches", "terms")
 
-    matches: FieldTest
+    matches: Test
     terms: tuple[FieldTerm, ...]
 
     def __init__(self, terms: Iterable[FieldTerm] = ()) -> None:
         self.terms = tuple(terms)
-        self.matches = _all_of(_tests(self.terms))
+        self.matches = passing(_tests(self.terms))
 
     @staticmethod
     def parse(text: str, resource: Resource | None = None) -> FieldSelector:
@@ -120,55 +119,34 @@ class FieldSelector:
 @cached_by_text(maxsize=512)
 def _parse(text: str) -> FieldSelector:
     # Sorted by text as upstream does: of two terms over one field the first decides `requires`.
-    terms = sorted(_split(text), key=lambda term: term.encode("utf-8", "surrogatepass"))
-    read = [_term(text, part) for part in terms if part]
+    terms = sorted(_PART.findall(text), key=lambda term: term.encode("utf-8", "surrogatepass"))
+    read = [_term(text, part) for part in terms]
     return FieldSelector(term for term in read if term.field or term.value)  # "=" selects everything
 
 
-def _split(text: str) -> list[str]:
-    """Split at commas that are not escaped with a backslash."""
-    parts, start, escaped = [], 0, False
-    for i, char in enumerate(text):
-        if escaped:
-            escaped = False
-        elif char == "\\":
-            escaped = True
-        elif char == ",":
-            parts.append(text[start:i])
-            start = i + 1
-    return [*parts, text[start:]]
+_PART = re.compile(r"(?:[^\\,]|\\.|\\\Z)++", re.DOTALL)  # up to a comma that is not escaped with a backslash
+_OPERATOR = re.compile("!=|==|=")
+_ESCAPED = re.compile(r"\\(.?)|[,=]", re.DOTALL)
 
 
 def _term(selector: str, part: str) -> FieldTerm:
-    for i in range(len(part)):
-        for operator in ("!=", "==", "="):
-            if part.startswith(operator, i):
-                value = _unescape(part[i + len(operator) :])
-                return FieldTerm(part[:i], value, negated=operator == "!=")
-    raise bad_request(f"invalid selector: '{selector}'; can't understand '{part}'")
+    operator = _OPERATOR.search(part)
+    if operator is None:
+        raise bad_request(f"invalid selector: '{selector}'; can't understand '{part}'")
+    value = _ESCAPED.sub(_unescaped, part[operator.end() :])
+    return FieldTerm(part[: operator.start()], value, negated=operator[0] == "!=")
 
 
-def _unescape(text: str) -> str:
-    value, escaped = [], False
-    for char in text:
-        if escaped:
-            if char not in _ESCAPABLE:
-                raise bad_request(f"invalid field selector: invalid escape sequence: \\{char}")
-            escaped = False
-            value.append(char)
-        elif char == "\\":
-            escaped = True
-        elif char in ",=":
-            # Upstream prints the character's code point.
-            raise bad_request(f"invalid field selector: unescaped character in value: {ord(char)}")
-        else:
-            value.append(char)
-    if escaped:
-        raise bad_request("invalid field selector: invalid escape sequence: \\")
-    return "".join(value)
+def _unescaped(found: re.Match[str]) -> str:
+    char: str | None = found[1]
+    if char is None:  # upstream prints the character's code point
+        raise bad_request(f"invalid field selector: unescaped character in value: {ord(found[0])}")
+    if char not in _ESCAPABLE:
+        raise bad_request(f"invalid field selector: invalid escape sequence: \\{char}")
+    return char
 
 
-def _tests(terms: tuple[FieldTerm, ...]) -> list[FieldTest]:
+def _tests(terms: tuple[FieldTerm, ...]) -> list[Test]:
     """Return the tests of the terms; of many terms over one field, two together say the same."""
     if len(terms) <= _FEW:
         return [term.test() for term in terms]
@@ -180,25 +158,10 @@ def _tests(terms: tuple[FieldTerm, ...]) -> list[FieldTest]:
         return [lambda fields: False]
     tests = [FieldTerm(field, value).test() for field, (value,) in wanted.items()]
 
-    def none_of(field: str, values: frozenset[str]) -> FieldTest:
+    def none_of(field: str, values: frozenset[str]) -> Test:
         return lambda fields: fields.get(field, "") not in values
 
     return tests + [none_of(field, frozenset(values)) for field, values in unwanted.items()]
 
 
 _FEW = 8
-
-
-def _all_of(tests: list[FieldTest]) -> FieldTest:
-    if not tests:
-        return lambda fields: True
-    if len(tests) == 1:
-        return tests[0]
-
-    def every(fields: Fields) -> bool:
-        for test in tests:  # noqa: SIM110 - a generator costs more than the tests
-            if not test(fields):
-                return False
-        return True
-
-    return every

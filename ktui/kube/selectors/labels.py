@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ktui.kube.fielderrors import aggregate
@@ -16,38 +17,20 @@ from ktui.kube.selectors.requirements import (
 from ktui.kube.status import bad_request
 from ktui.kube.text_cache import cached_by_text
 
-_SPECIAL = frozenset("=!(),><")
-_SPACE = frozenset(" \t\r\n")
-_NUL = "\0"
-_WORD_END = _SPECIAL | _SPACE | {_NUL}
-_SYMBOLS = _SPECIAL | {"==", "!="}
+_SYMBOLS = frozenset([*"=!(),><", "==", "!="])
+# A NUL ends the selector where a token could begin; directly after a token it only ends that token.
+_TOKEN = re.compile(r"[ \t\r\n]*+(==|!=|[=!(),><]|[^=!(),>< \t\r\n\0]+)\0?")
 END = ""
 
 
 def tokens(text: str) -> list[str]:
-    """Split a label selector into names and symbols; the last token is END.
-
-    A NUL ends the selector where a token could begin; directly after a token it only ends that token.
-    """
+    """Split a label selector into names and symbols; the last token is END."""
     found: list[str] = []
     at = 0
-    while True:
-        while at < len(text) and text[at] in _SPACE:
-            at += 1
-        if at >= len(text) or text[at] == _NUL:
-            return [*found, END]
-        pair = text[at : at + 2]  # the longest symbol counts: `==` before `=`
-        symbol = pair if pair in _SYMBOLS else text[at]
-        found.append(symbol if text[at] in _SPECIAL else _word(text, at))
-        at += len(found[-1])
-        at += text[at : at + 1] == _NUL
-
-
-def _word(text: str, at: int) -> str:
-    end = at
-    while end < len(text) and text[end] not in _WORD_END:
-        end += 1
-    return text[at:end]
+    while token := _TOKEN.match(text, at):
+        found.append(token[1])
+        at = token.end()
+    return [*found, END]
 
 
 def _is_name(token: str) -> bool:

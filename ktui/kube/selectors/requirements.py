@@ -83,7 +83,13 @@ def all_of(requirements: Sequence[Requirement]) -> Test:
     Its steps are in proportion to the requirements if they are few, else to the labels: a selector has room
     for thousands, and a LIST tests each of 100,000 objects.
     """
-    tests = [requirement.test() for requirement in requirements[: _FEW + 1]]
+    if len(requirements) > _FEW:
+        return _of_many(requirements)
+    return passing([requirement.test() for requirement in requirements])
+
+
+def passing(tests: Sequence[Test]) -> Test:
+    """Return a function that tests whether labels, or fields, pass all of a few tests."""
     if not tests:
         return lambda labels: True
     if len(tests) == 1:
@@ -91,8 +97,6 @@ def all_of(requirements: Sequence[Requirement]) -> Test:
     if len(tests) == 2:
         first, second = tests
         return lambda labels: first(labels) and second(labels)
-    if len(tests) > _FEW:
-        return _of_many(requirements)
 
     def every(labels: Labels) -> bool:
         for test in tests:  # noqa: SIM110 - a generator costs more than the tests
@@ -160,10 +164,10 @@ def _merged(key: str, group: list[Requirement]) -> Iterator[Requirement]:
             yield Requirement(key, operator, (str(tightest(bounds[operator])),))
 
 
-def key_errors(key: str, field: str = "<nil>") -> list[FieldError]:
-    """Return the errors of a label key. In upstream's parser `field` is nil, and the message says so."""
+def key_errors(key: str) -> list[FieldError]:
+    """Return the errors of a label key. In upstream's parser the field is nil, and the message says so."""
     faults = label_key_faults(key)
-    return [invalid(field, key, "; ".join(faults))] if faults else []
+    return [invalid("<nil>", key, "; ".join(faults))] if faults else []
 
 
 def requirement_errors(requirement: Requirement) -> list[FieldError]:

@@ -221,15 +221,19 @@ def custom_schemas(resource: Resource, root: str) -> dict[str, Any]:
     gvk = {"group": resource.group, "kind": resource.kind, "version": resource.version}
     schema["x-kubernetes-group-version-kind"] = [gvk]
     name = custom_name(resource)
-    listed = {
+    return {name: schema, f"{name}List": list_schema(name, {**gvk, "kind": resource.list_kind}, root)}
+
+
+def list_schema(item: str, gvk: dict[str, str], root: str) -> dict[str, Any]:
+    """Return the schema of a list of a kind, whose schema is named `item`."""
+    return {
         "type": "object",
         "required": ["items"],
         "properties": {
             "apiVersion": TEXT,
-            "items": {"type": "array", "items": {"$ref": root + name}},
+            "items": {"type": "array", "items": {"$ref": root + item}},
             "kind": TEXT,
             "metadata": {"$ref": root + LIST_META},
         },
-        "x-kubernetes-group-version-kind": [{**gvk, "kind": resource.list_kind}],
+        "x-kubernetes-group-version-kind": [gvk],
     }
-    return {name: schema, f"{name}List": listed}

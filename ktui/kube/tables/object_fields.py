@@ -61,6 +61,11 @@ def condition(obj: Obj, kind: str) -> Obj:
     return next((c for c in items(obj, "status.conditions") if c.get("type") == kind), {})
 
 
+def holds(obj: Obj, kind: str) -> bool:
+    """True if the condition of type `kind` is "True"."""
+    return condition(obj, kind).get("status") == "True"
+
+
 def deleting(obj: Obj) -> bool:
     """True if the object waits for its finalizers or grace period."""
     return bool(dig(obj, "metadata.deletionTimestamp"))

@@ -17,10 +17,10 @@ from ktui.kube.golang.formatting import escaped, to_json
 from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.tables.jsonpath import first
 from ktui.kube.tables.object_fields import Age, Obj, age, dig, human_duration, steady_until
-from ktui.kube.tables.printers import cluster, core, network, storage, workloads
+from ktui.kube.tables.printers import cluster, core, workloads
 
 # By resource id. The cells do not include the name, which nearly all kinds print the same way.
-PRINTERS = core.PRINTERS | workloads.PRINTERS | network.PRINTERS | storage.PRINTERS | cluster.PRINTERS
+PRINTERS = core.PRINTERS | workloads.PRINTERS | cluster.PRINTERS
 _DEFAULT_ANNOTATIONS = {
     "storageclasses.storage.k8s.io": "storageclass.kubernetes.io/is-default-class",
     "ingressclasses.networking.k8s.io": "ingressclass.kubernetes.io/is-default-class",
@@ -52,12 +52,13 @@ DEFAULT_COLUMNS = (_NAME, TableColumn("Created At", type="date"))
 
 
 @lru_cache(maxsize=256)
-def definitions(resource: Resource) -> tuple[dict[str, Any], ...]:
-    """Return a dict per column: name, type, format, description, priority."""
+def table_columns(resource: Resource) -> list[dict[str, Any]]:
+    """Return `columnDefinitions`: name, type, format, description and priority. Never change them."""
     if resource.custom:
-        return (_definition(_NAME), *map(_definition, resource.columns))
-    columns = resource.columns if resource.id in PRINTERS else DEFAULT_COLUMNS
-    return tuple(_definition(_described(resource, column)) for column in columns)
+        return [_definition(_NAME), *map(_definition, resource.columns)]
+    if resource.id not in PRINTERS:
+        return [*map(_definition, DEFAULT_COLUMNS)]
+    return [_definition(_described(resource, column)) for column in resource.columns]
 
 
 def _definition(column: TableColumn) -> dict[str, Any]:
@@ -76,10 +77,7 @@ def _described(resource: Resource, column: TableColumn) -> TableColumn:
     """Return the column with upstream's description; the table of built-in resources has only names."""
     if column.name == "Name":
         return replace(column, format="name")
-    if column.name == "Created At":
-        return replace(column, type="date")
-    known = _texts()["columns"].get(resource.id, {}).get(column.name, ("string", ""))
-    kind, description, *form = known
+    kind, description, *form = _texts()["columns"].get(resource.id, {}).get(column.name, ("string", ""))
     return replace(column, type=kind, description=description, format="".join(form))
 
 
@@ -151,11 +149,6 @@ def _age_text(seconds: int) -> bytes:
 
 
 _COMPLETED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
-
-
-def table_columns(resource: Resource) -> list[dict[str, Any]]:
-    """Return `columnDefinitions`: name, type, format, description, priority of each column."""
-    return list(definitions(resource))
 
 
 def table_row(resource: Resource, obj: Obj) -> TableRow:

@@ -131,7 +131,7 @@ def _plan(ask: Ask) -> Plan:
     behaviour = behaviour_of(KUBE)
     if ask.verb == "GET":
         return decide_get("0" if "resourceVersion=0" in ask.query else "", state, behaviour)
-    return decide_list(ask.question, state, behaviour)
+    return decide_list(*ask.question, state, behaviour)
 
 
 def _chain(ask: Ask) -> list[ChainStage]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState
+from ktui.kube.routing.parameters import DecodedToken, TokenState
+from tests.questions import Question, asked
 
 # resource, objects, stored bytes, leased
 CACHES = (
@@ -49,7 +50,7 @@ class Ask:
     path: str
     resource: str
     query: str = ""
-    question: ListParameters = field(default_factory=ListParameters)
+    question: Question = field(default_factory=asked)
     disabled: bool = False
     namespace: str = ""
     name: str = ""
@@ -96,7 +97,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "fieldSelector=spec.nodeName%3Dn-001&resourceVersion=0",
-        ListParameters("0", selectors=True),
+        asked("0", selectors=True),
         fetched=30,
         matched=30,
         returned=30,
@@ -110,7 +111,7 @@ STORY = (
         "/api/v1/services",
         "services",
         "labelSelector=%21service.kubernetes.io%2Fheadless",
-        ListParameters("", selectors=True),
+        asked("", selectors=True),
         fetched=210,
         matched=198,
         returned=198,
@@ -126,7 +127,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "limit=500",
-        ListParameters("", limit=500),
+        asked("", limit=500),
         fetched=501,
         matched=500,
         returned=500,
@@ -142,7 +143,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "limit=500&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NDgxMDIsInN0YXJ0IjoiZGVmYXVsdC9hcGktMDUwIn0",
-        ListParameters("", limit=500, token=DecodedToken(TokenState.VALID, 48_102)),
+        asked("", limit=500, token=DecodedToken(TokenState.VALID, 48_102)),
         fetched=501,
         matched=500,
         returned=500,
@@ -157,7 +158,7 @@ STORY = (
         "/api/v1/secrets",
         "secrets",
         "resourceVersion=40000&resourceVersionMatch=Exact",
-        ListParameters("40000", match="Exact"),
+        asked("40000", match="Exact"),
         fetched=412,
         matched=412,
         returned=412,
@@ -202,7 +203,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "fieldSelector=spec.nodeName%3Dn-017&resourceVersion=0",
-        ListParameters("0", selectors=True),
+        asked("0", selectors=True),
         fetched=31,
         matched=31,
         returned=31,
@@ -216,7 +217,7 @@ STORY = (
         "/apis/apps/v1/deployments",
         "deployments.apps",
         "resourceVersionMatch=Exact",
-        ListParameters("", match="Exact"),
+        asked("", match="Exact"),
         status=422,
         error=(
             'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: '
@@ -253,7 +254,7 @@ STORY = (
         "/api/v1/pods",
         "pods",
         "labelSelector=app%3Dapi",
-        ListParameters("", selectors=True),
+        asked("", selectors=True),
         fetched=3_000,
         matched=250,
         returned=250,
@@ -269,7 +270,7 @@ STORY = (
         "/api/v1/namespaces/team-00/configmaps",
         "configmaps",
         "resourceVersion=48100",
-        ListParameters("48100"),
+        asked("48100"),
         namespace="team-00",
         fetched=28,
         matched=28,
@@ -284,7 +285,7 @@ STORY = (
         "/apis/apps/v1/replicasets",
         "replicasets.apps",
         "resourceVersion=48190",
-        ListParameters("48190"),
+        asked("48190"),
         open=True,
     ),
 )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.seats import (
     ListWork,
     SeatRange,
@@ -25,7 +26,6 @@ works = st.builds(
     st.booleans(),
     st.booleans(),
     st.booleans(),
-    st.booleans(),
 )
 
 
@@ -41,7 +41,6 @@ works = st.builds(
         ("1.33", ListWork(100_000), 10),
         ("1.33", ListWork(100_000, single=True), 1),
         ("1.33", ListWork(None), 1),
-        ("1.33", ListWork(5, stale=True), 10),
         ("1.36", ListWork(379, 2900, limit=120), 4),
         ("1.36", ListWork(379, 2900, limit=10, selectors=True), 6),
         ("1.36", ListWork(379, 2900, limit=5, selectors=True, from_cache=True), 1),
@@ -49,7 +48,6 @@ works = st.builds(
         ("1.36", ListWork(100_000, 6000, from_cache=True), 10),
         ("1.36", ListWork(10, 0, single=True), 15),
         ("1.36", ListWork(0), 1),
-        ("1.36", ListWork(5, stale=True), 100),
     ],
 )
 def test_list_seats(version: str, work: ListWork, seats: int) -> None:
@@ -115,12 +113,18 @@ def test_what_counts_as_from_cache(
     version: str, rv: str, match: str, limit: int, continued: bool, cache: bool
 ) -> None:
     behaviour = behaviour_of(version)
-    assert list_from_cache(behaviour, rv, match, limit, continued=continued, progress=True) is cache
+    options = ListOptions(
+        resource_version=rv,
+        resource_version_match=match,
+        limit=limit,
+        continue_="token" if continued else "",
+    )
+    assert list_from_cache(behaviour, options, progress=True) is cache
 
 
 def test_consistent_reads_need_progress() -> None:
     behaviour = behaviour_of("1.36")
-    assert not list_from_cache(behaviour, "", "", 0, continued=False, progress=False)
+    assert not list_from_cache(behaviour, ListOptions(), progress=False)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ def test_an_item_of_a_list_has_no_kind_unless_it_is_custom(value: Golden) -> Non
 
 def test_a_filled_template_is_the_document(value: Golden) -> None:
     assert fill(codec_for().object_template(value.raw), 4711) == codec_for().object_json(value.raw, 4711)
-    assert fill(codec_for().item_template(value.raw), 4711) == codec_for().item_json(value.raw, 4711)
 
 
 def test_sharing_changes_nothing(value: Golden) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ktui.kube.resources import BUILTIN, builtin
 from ktui.wire.codec import CodecError, codec_for
-from ktui.wire.encode import encode, encode_message, encode_object
+from ktui.wire.encode import encode_message, encode_object
 from ktui.wire.envelope import open_value
 from tests.unit.wire.corpus import Golden, golden, resource_of
 
@@ -17,7 +17,7 @@ def value(request: pytest.FixtureRequest) -> Golden:
 
 
 def test_what_was_served_encodes_to_what_was_stored(value: Golden) -> None:
-    assert encode(value.served, resource_of(value.served)) == (value.raw, ())
+    assert encode_object(value.served, resource_of(value.served)) == value.raw
 
 
 def _pod(**spec: Any) -> dict[str, Any]:
@@ -77,9 +77,10 @@ def test_unknown_fields_are_told_and_left_out() -> None:
         volumes=[{"name": "v", "emptyDir": {}}],
     )
     pod["bar"] = {}
-    encoded = encode(pod, resource_of(pod))
-    assert set(encoded.unknown) == {"bar", "spec.foo", "spec.containers[0].imagee"}
-    assert "foo" not in json.loads(codec_for().object_json(encoded.raw, 1))["spec"]
+    unknown: list[str] = []
+    encode_message("core.v1.Pod", pod, unknown)
+    assert set(unknown) == {"bar", "spec.foo", "spec.containers[0].imagee"}
+    assert "foo" not in json.loads(codec_for().object_json(encode_object(pod, resource_of(pod)), 1))["spec"]
 
 
 def test_the_revision_is_stored_empty() -> None:

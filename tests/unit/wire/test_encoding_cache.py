@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ktui.kube.resources import Resource, builtin
 from ktui.wire.codec import CodecError
-from ktui.wire.encode import LONGEST, encode, forget, remembering
+from ktui.wire.encode import LONGEST, encode_message, encode_object, forget, remembering
 
 pytestmark = pytest.mark.slow
 
@@ -60,17 +60,19 @@ def test_a_long_value_is_written_each_time() -> None:
 def test_unknown_members_are_told_every_time() -> None:
     pod = _pod({"name": "a", "colour": "red"}, size=3)
     for _ in range(3):
-        assert encode(pod, _pods()).unknown == ("spec.containers[0].colour", "spec.size")
+        unknown: list[str] = []
+        encode_message("core.v1.Pod", pod, unknown)
+        assert unknown == ["spec.containers[0].colour", "spec.size"]
 
 
 def test_a_wrong_type_is_refused_every_time_and_by_its_own_path() -> None:
     for spec in ({}, {"hostname": "h"}):
         for _ in range(2):
             with pytest.raises(CodecError, match=r"spec\.containers\[0\]\.tty: expected true or false"):
-                encode(_pod({"name": "a", "tty": 1}, **spec), _pods())
+                encode_object(_pod({"name": "a", "tty": 1}, **spec), _pods())
 
 
 def test_true_does_not_stand_for_1() -> None:
-    encode(_pod({"name": "a", "tty": True}), _pods())
+    encode_object(_pod({"name": "a", "tty": True}), _pods())
     with pytest.raises(CodecError, match="tty"):
-        encode(_pod({"name": "a", "tty": 1}), _pods())
+        encode_object(_pod({"name": "a", "tty": 1}), _pods())

@@ -1,6 +1,9 @@
-"""Printers of kinds of the control plane: rights, certificates, admission, classes, flow control, devices."""
+"""Printers of what workloads use: networking, volumes, and the kinds of the control plane."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 from ktui.kube.tables.object_fields import (
     NONE,
@@ -14,14 +17,103 @@ from ktui.kube.tables.object_fields import (
     count,
     deleting,
     dig,
+    first_few,
+    holds,
     human_duration,
     items,
+    joined,
     labels,
     pair,
     row,
+    selector,
     selector_text,
     size,
+    text,
 )
+
+# Services, and routing to them
+
+
+def _ports(service: Obj) -> str:
+    return ",".join(map(_port, items(service, "spec.ports"))) or NONE
+
+
+def _external_ip(service: Obj) -> str:
+    extra = items(service, "spec.externalIPs")
+    match dig(service, "spec.type"):
+        case "ClusterIP" | "NodePort":
+            return ",".join(extra) or NONE
+        case "LoadBalancer":
+            balanced = _load_balancer_addresses(service)
+            return ",".join([*([balanced] if balanced else []), *extra]) or "<pending>"
+        case "ExternalName":
+            return str(dig(service, "spec.externalName", ""))
+        case _:
+            return "<unknown>"
+
+
+def _load_balancer_addresses(obj: Obj) -> str:
+    """Addresses of a load balancer: IPs or host names, sorted, without duplicates."""
+    ingress = items(obj, "status.loadBalancer.ingress")
+    return ",".join(sorted({i.get("ip") or i.get("hostname") or "" for i in ingress} - {""}))
+
+
+def _port(port: Obj) -> str:
+    node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
+    return f"{port.get('port', 0)}{node_port}/{port.get('protocol', 'TCP')}"
+
+
+def _slice_port(port: Obj) -> str:
+    number = port.get("port")
+    return str(number) if number is not None else port.get("name") or "*"
+
+
+def _class_parameters(obj: Obj) -> str:
+    if not (reference := dig(obj, "spec.parameters")):
+        return NONE
+    group = reference.get("apiGroup")
+    kind = f"{reference.get('kind', '')}.{group}" if group else reference.get("kind", "")
+    return f"{kind}/{reference.get('name', '')}"
+
+
+def _parent(address: Obj) -> str:
+    parent = dig(address, "spec.parentRef", {})
+    resource = ".".join(filter(None, (parent.get("resource", "").lower(), parent.get("group", "").lower())))
+    return "/".join(filter(None, (resource, parent.get("namespace"), parent.get("name")))) or NONE
+
+
+# Volumes, claims, classes and CSI
+
+_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_SHORT = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
+
+
+def _storage_class(obj: Obj) -> str:
+    annotations = dig(obj, "metadata.annotations", {})
+    if _CLASS_ANNOTATION in annotations:
+        return str(annotations[_CLASS_ANNOTATION])
+    return str(dig(obj, "spec.storageClassName", ""))
+
+
+def _phase(obj: Obj) -> str:
+    return "Terminating" if deleting(obj) else str(dig(obj, "status.phase", ""))
+
+
+def _modes(path: str) -> Callable[[Obj], str]:
+    """Short names of access modes, in this order and without duplicates."""
+    return lambda obj: ",".join(short for mode, short in _SHORT.items() if mode in items(obj, path))
+
+
+def _if_bound(cell: Callable[[Obj], Any]) -> Cell:
+    return lambda claim: cell(claim) if dig(claim, "spec.volumeName") else ""
+
+
+def _tokens(driver: Obj) -> str:
+    tokens = dig(driver, "spec.tokenRequests")
+    return UNSET if tokens is None else joined(tokens, "audience")
+
+
+# Rights, certificates, admission, classes, flow control, devices
 
 
 def _subjects(kind: str) -> Cell:
@@ -87,7 +179,7 @@ def _migrated(migration: Obj) -> str:
 
 def _migration(migration: Obj) -> str:
     kinds = ("Succeeded", "Failed", "Running")
-    return next((k for k in kinds if condition(migration, k).get("status") == "True"), "Unknown")
+    return next((kind for kind in kinds if holds(migration, kind)), "Unknown")
 
 
 def _encodings(obj: Obj) -> str:
@@ -96,6 +188,7 @@ def _encodings(obj: Obj) -> str:
     return ",".join(each) or UNKNOWN
 
 
+_ATTRIBUTES, _MODE = ("spec.volumeAttributesClassName", UNSET), ("spec.volumeMode", UNSET)
 _ROLE = pair("roleRef", "kind", "name", missing="/")
 _BINDING = row(_ROLE, born, _subjects("User"), _subjects("Group"), _subjects("ServiceAccount"))
 _POLICY = row(
@@ -106,6 +199,51 @@ _POLICY = row(
 _POLICY_BINDING = row("spec.policyName", _parameters, born)
 _WEBHOOKS = row(count("webhooks"), born)
 PRINTERS = {
+    "services": row(
+        "spec.type", lambda service: next(iter(items(service, "spec.clusterIPs")), "") or NONE,
+        _external_ip, _ports, born, labels("spec.selector"),
+    ),
+    "endpointslices.discovery.k8s.io": row(
+        "addressType",
+        lambda piece: first_few([_slice_port(p) for p in items(piece, "ports")]) or UNSET,
+        lambda one: first_few([a for e in items(one, "endpoints") for a in items(e, "addresses")]) or UNSET,
+        born,
+    ),
+    "ingresses.networking.k8s.io": row(
+        ("spec.ingressClassName", NONE),
+        lambda obj: first_few([r["host"] for r in items(obj, "spec.rules") if r.get("host")]) or "*",
+        _load_balancer_addresses, lambda obj: "80, 443" if items(obj, "spec.tls") else "80", born,
+    ),
+    "ingressclasses.networking.k8s.io": row("spec.controller", _class_parameters, born),
+    "networkpolicies.networking.k8s.io": row(selector("spec.podSelector"), born),
+    "servicecidrs.networking.k8s.io": row(lambda obj: ",".join(items(obj, "spec.cidrs")), born),
+    # Upstream sends the age as well, though it defines no column for it.
+    "ipaddresses.networking.k8s.io": row(_parent, born),
+    "persistentvolumes": row(
+        text("spec.capacity.storage", "0"), _modes("spec.accessModes"),
+        "spec.persistentVolumeReclaimPolicy", _phase,
+        pair("spec.claimRef", "namespace", "name", ""), _storage_class, _ATTRIBUTES,
+        "status.reason", born, _MODE,
+    ),
+    "persistentvolumeclaims": row(
+        _phase, "spec.volumeName", _if_bound(text("status.capacity.storage", "0")),
+        _if_bound(_modes("status.accessModes")), _storage_class, _ATTRIBUTES, born, _MODE,
+    ),
+    "storageclasses.storage.k8s.io": row(
+        "provisioner", ("reclaimPolicy", "Delete"), ("volumeBindingMode", "Immediate"),
+        ("allowVolumeExpansion", False), born,
+    ),
+    "volumeattachments.storage.k8s.io": row(
+        "spec.attacher", "spec.source.persistentVolumeName", "spec.nodeName", ("status.attached", False),
+        born,
+    ),
+    "volumeattributesclasses.storage.k8s.io": row("driverName", born),
+    "csidrivers.storage.k8s.io": row(
+        ("spec.attachRequired", True), ("spec.podInfoOnMount", False), ("spec.storageCapacity", False),
+        _tokens, ("spec.requiresRepublish", False),
+        lambda obj: ",".join(items(obj, "spec.volumeLifecycleModes")) or NONE, born,
+    ),
+    "csinodes.storage.k8s.io": row(count("spec.drivers"), born),
     "rolebindings.rbac.authorization.k8s.io": _BINDING,
     "clusterrolebindings.rbac.authorization.k8s.io": _BINDING,
     "certificatesigningrequests.certificates.k8s.io": row(

@@ -18,6 +18,7 @@ from ktui.kube.tables.object_fields import (
     deleting,
     dig,
     first_few,
+    holds,
     items,
     labels,
     row,
@@ -47,7 +48,7 @@ def pod_status(pod: Obj) -> PodStatus:
     sidecars = {container.get("name") for container in always}
     waits_for, ready, seen = _initialization(pod, sidecars)
     reason = waits_for or _phase(pod)
-    if not waits_for or condition(pod, "Initialized").get("status") == "True":
+    if not waits_for or holds(pod, "Initialized"):
         statuses = items(pod, "status.containerStatuses")
         seen = [status for status in seen if status.get("name") in sidecars] + statuses
         running = 0
@@ -118,7 +119,7 @@ def _main_state(status: Obj) -> str:
 
 
 def _completed(pod: Obj, running: bool, errors: list[str]) -> str:
-    if running and condition(pod, "Ready").get("status") == "True":
+    if running and holds(pod, "Ready"):
         return "Running"
     if errors:
         return errors[-1]
@@ -153,7 +154,7 @@ def pods(obj: Obj) -> list[Any]:
 
 def _readiness_gates(pod: Obj) -> str:
     gates = items(pod, "spec.readinessGates")
-    passed = sum(condition(pod, g.get("conditionType", "")).get("status") == "True" for g in gates)
+    passed = sum(holds(pod, gate.get("conditionType", "")) for gate in gates)
     return f"{passed}/{len(gates)}" if gates else NONE
 
 

@@ -13,12 +13,12 @@ from ktui.kube.tables.object_fields import (
     Obj,
     age,
     born,
-    condition,
     containers,
     count,
     deleting,
     dig,
     first_few,
+    holds,
     human_duration,
     items,
     labels,
@@ -31,15 +31,11 @@ from ktui.kube.tables.object_fields import (
 
 
 def _status(job: Obj) -> str:
-    holds = [kind for kind in ("Complete", "Failed") if _is(job, kind)]
-    if not holds and deleting(job):
+    held = [kind for kind in ("Complete", "Failed") if holds(job, kind)]
+    if not held and deleting(job):
         return "Terminating"
-    holds += [kind for kind in ("Suspended", "FailureTarget", "SuccessCriteriaMet") if _is(job, kind)]
-    return holds[0] if holds else "Running"
-
-
-def _is(job: Obj, kind: str) -> bool:
-    return condition(job, kind).get("status") == "True"
+    held += [kind for kind in ("Suspended", "FailureTarget", "SuccessCriteriaMet") if holds(job, kind)]
+    return held[0] if held else "Running"
 
 
 def _completions(job: Obj) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState
+from ktui.kube.routing.parameters import DecodedToken, TokenState
 from ktui.kube.routing.plan import Plan
+from tests.questions import Question, asked
 from tools.fidelity.recordings import RECORDINGS, lines
 
 GATES = {
@@ -48,12 +49,10 @@ def cells(axes: list[dict[str, Any]], table: list[int], outcomes: list[Any]) -> 
 
 
 @cache
-def list_question(
-    rv: str, match: str, limit: int, token: str, selectors: int, recursive: int
-) -> ListParameters:
+def list_question(rv: str, match: str, limit: int, token: str, selectors: int, recursive: int) -> Question:
     classes = tables()["world"]["classes"]
     states = {"none": TokenState.NONE, "garbage": TokenState.GARBAGE}
-    return ListParameters(
+    return asked(
         resource_version=revision(rv),
         match="Sometimes" if match == "other" else match,
         limit=500 * limit,

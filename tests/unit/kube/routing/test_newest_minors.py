@@ -12,11 +12,12 @@ from ktui.kube import continuetoken
 from ktui.kube.gates import PREVIEWS
 from ktui.kube.routing import decide_list, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness, RevisionAge, assumed_state
-from ktui.kube.routing.parameters import DecodedToken, ListParameters, TokenState
+from ktui.kube.routing.parameters import DecodedToken, TokenState
 from ktui.kube.routing.plan import EtcdOp, Plan
 from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import parse_request
 from ktui.kube.versions import behaviour_of
+from tests.questions import asked
 
 from . import published
 
@@ -64,7 +65,7 @@ def test_streams_change_the_operation_alone(version: str, supported: bool | None
     ):
         _, _, limit, token, selectors, recursive = parameters
         state = published.state(cache, progress, snapshot, supported)
-        plan = decide_list(published.list_question(*parameters), state, behaviour_of(version))
+        plan = decide_list(*published.list_question(*parameters), state, behaviour_of(version))
         ops = list(outcome["etcd_ops"])
         collection = bool(recursive) or token != "none"
         if collection and not (limit and selectors):
@@ -80,7 +81,7 @@ def test_streams_change_the_operation_alone(version: str, supported: bool | None
 
 def test_without_the_gate_nothing_is_streamed() -> None:
     off = behaviour_of("1.37", {"EtcdRangeStream": False})
-    plan = decide_list(ListParameters(), CacheState(Readiness.DISABLED, range_stream=True), off)
+    plan = decide_list(*asked(), CacheState(Readiness.DISABLED, range_stream=True), off)
     assert plan.etcd_ops == (EtcdOp.ALL,) and plan.unstreamed is None
 
 
@@ -94,7 +95,7 @@ def test_without_the_gate_nothing_is_streamed() -> None:
 )
 def test_the_reads_in_words(supported: bool | None, text: str) -> None:
     state = CacheState(Readiness.DISABLED, range_stream=supported)
-    plan = decide_list(ListParameters(), state, behaviour_of("1.37"))
+    plan = decide_list(*asked(), state, behaviour_of("1.37"))
     assert sentences.etcd_reads(plan) == text
     memory = "etcd's whole answer" if supported is False else "1.5 MiB"
     assert memory in sentences.etcd_memory(plan)
@@ -108,6 +109,6 @@ def test_a_preview_says_so() -> None:
 
 def test_a_token_makes_a_collection() -> None:
     token = DecodedToken(TokenState.VALID, 80, "shop/web\0")
-    parameters = ListParameters(token=token, recursive=False)
+    question = asked(token=token, recursive=False)
     state = CacheState(Readiness.DISABLED, range_stream=True)
-    assert decide_list(parameters, state, behaviour_of("1.37")).etcd_ops == (EtcdOp.STREAM,)
+    assert decide_list(*question, state, behaviour_of("1.37")).etcd_ops == (EtcdOp.STREAM,)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing import decide_get, decide_list, decide_watch
-from ktui.kube.routing.parameters import WatchParameters
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 
 from . import published
@@ -25,7 +25,7 @@ def test_list_cells(version: str, gates: dict[str, bool], table: str) -> None:
     ):
         *parameters, cache, progress, snapshot, outcome = cell
         state = published.state(cache, progress, snapshot)
-        got = published.shown(decide_list(published.list_question(*parameters), state, behaviour))
+        got = published.shown(decide_list(*published.list_question(*parameters), state, behaviour))
         checked += 1
         wrong += _differences(cell[:-1], got, outcome)
     assert checked > 10_000
@@ -54,9 +54,15 @@ def test_watch_cells(version: str) -> None:
     wrong = []
     for cell in published.cells(watch["axes"], table, watch["outcomes"]):
         rv, send_initial, match, bookmarks, cache, progress, outcome = cell
-        parameters = WatchParameters(revisions[rv], match, bool(bookmarks), initial[send_initial])
+        options = ListOptions(
+            watch=True,
+            resource_version=revisions[rv],
+            resource_version_match=match,
+            allow_watch_bookmarks=bool(bookmarks),
+            send_initial_events=initial[send_initial],
+        )
         state = published.state(readiness[cache], progress)
-        wrong += _differences(cell[:-1], published.shown(decide_watch(parameters, state, behaviour)), outcome)
+        wrong += _differences(cell[:-1], published.shown(decide_watch(options, state, behaviour)), outcome)
     assert not wrong, wrong[:5]
 
 

@@ -6,19 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube.listoptions import ListOptions
 from ktui.kube.routing import decide_get, decide_list, decide_watch, sentences
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.parameters import (
-    MAX_REVISION,
-    DecodedToken,
-    ListParameters,
-    TokenState,
-    WatchParameters,
-)
+from ktui.kube.routing.parameters import MAX_REVISION, DecodedToken, TokenState
 from ktui.kube.routing.plan import PROBED, Fallback, Plan, Source, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.routing.reasons import GET_REASONS, LIST_REASONS, REASONS, WATCH_REASONS
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of
+from tests.questions import Question, asked
 
 GATES = ("ConsistentListFromCache", "ListFromCacheSnapshot", "WatchList", "ResilientWatchCacheInitialization")
 
@@ -45,8 +41,8 @@ def behaviours(draw: st.DrawFn) -> Behaviour:
 
 
 @st.composite
-def questions(draw: st.DrawFn) -> ListParameters:
-    return ListParameters(
+def questions(draw: st.DrawFn) -> Question:
+    return asked(
         draw(revisions),
         draw(matches),
         draw(st.sampled_from([-3, 0, 1, 500])),
@@ -90,13 +86,13 @@ def check(plan: Plan) -> None:
 
 
 @given(questions(), states(), behaviours())
-def test_every_list_is_decided(parameters: ListParameters, state: CacheState, behaviour: Behaviour) -> None:
-    plan = decide_list(parameters, state, behaviour)
+def test_every_list_is_decided(question: Question, state: CacheState, behaviour: Behaviour) -> None:
+    plan = decide_list(*question, state, behaviour)
     check(plan)
     assert set(plan.reasons) <= set(LIST_REASONS)
     if plan.error is None:
         assert plan.consistency and plan.list_revision
-        assert (plan.limit_honoured is None) == (parameters.limit <= 0)
+        assert (plan.limit_honoured is None) == (question.options.limit <= 0)
     if plan.source is Source.SNAPSHOT:
         assert behaviour.enabled("ListFromCacheSnapshot")
     if plan.source is Source.SNAPSHOT and plan.error is None:
@@ -120,37 +116,39 @@ def test_every_get_is_decided(rv: str, state: CacheState, behaviour: Behaviour) 
 
 @given(
     st.builds(
-        WatchParameters,
-        revisions,
-        matches,
-        st.booleans(),
-        st.sampled_from([None, True, False]),
-        st.booleans(),
+        ListOptions,
+        resource_version=revisions,
+        resource_version_match=matches,
+        allow_watch_bookmarks=st.booleans(),
+        send_initial_events=st.sampled_from([None, True, False]),
+        continue_=st.sampled_from(["", "token"]),
+        watch=st.booleans(),
     ),
     states(),
     behaviours(),
 )
-def test_every_watch_is_decided(parameters: WatchParameters, state: CacheState, behaviour: Behaviour) -> None:
-    plan = decide_watch(parameters, state, behaviour)
+def test_every_watch_is_decided(options: ListOptions, state: CacheState, behaviour: Behaviour) -> None:
+    plan = decide_watch(options, state, behaviour)
     check(plan)
     assert set(plan.reasons) <= set(WATCH_REASONS) | {"v.bad_rv"}
 
 
 @given(questions(), states(live=True), behaviours())
 def test_nothing_is_predicted_from_an_etcd_that_was_not_asked(
-    parameters: ListParameters, state: CacheState, behaviour: Behaviour
+    question: Question, state: CacheState, behaviour: Behaviour
 ) -> None:
-    plan = decide_list(parameters, state, behaviour)
+    plan = decide_list(*question, state, behaviour)
     assert not [reason for reason in plan.reasons if reason.startswith("e.")]
-    watch = WatchParameters(parameters.resource_version, "", True)
+    rv = question.options.resource_version
+    watch = ListOptions(watch=True, resource_version=rv, allow_watch_bookmarks=True)
     assert decide_watch(watch, state, behaviour).reasons[-1] not in ("w.toolarge", "w.etcd_compacted")
-    assert "g.toolarge" not in decide_get(parameters.resource_version, state, behaviour).reasons
+    assert "g.toolarge" not in decide_get(rv, state, behaviour).reasons
 
 
 @given(states(live=True), behaviours())
 def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behaviour) -> None:
     ready = CacheState(Readiness.READY, 100, state.progress)
-    plan = decide_list(ListParameters("101"), ready, behaviour)
+    plan = decide_list(*asked("101"), ready, behaviour)
     assert (plan.source, plan.wait, plan.reason_id) == (Source.CACHE, Wait.FRESH, "c.atleast_wait")
 
 
@@ -158,17 +156,16 @@ def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behavio
 def test_any_version_is_never_read_from_etcd(behaviour: Behaviour, selectors: bool, progress: bool) -> None:
     probes = behaviour.minor <= 29 and behaviour.enabled("ConsistentListFromCache")
     state = CacheState(Readiness.READY, 100, progress)
-    plan = decide_list(ListParameters("0", selectors=selectors), state, behaviour)
+    plan = decide_list(*asked("0", selectors=selectors), state, behaviour)
     assert plan.source is Source.CACHE
     assert plan.etcd_ops == (("revision_probe",) if probes else ())
 
 
 @given(questions(), behaviours())
-def test_an_unset_list_is_never_stale(parameters: ListParameters, behaviour: Behaviour) -> None:
-    asked = ListParameters(
-        "", limit=parameters.limit, selectors=parameters.selectors, recursive=parameters.recursive
-    )
-    plan = decide_list(asked, CacheState(Readiness.READY, 100), behaviour)
+def test_an_unset_list_is_never_stale(question: Question, behaviour: Behaviour) -> None:
+    options, scope, _ = question
+    unset = asked("", limit=options.limit, selectors=scope.selective, recursive=not scope.single)
+    plan = decide_list(*unset, CacheState(Readiness.READY, 100), behaviour)
     assert plan.consistency == "linearizable"
     assert plan.etcd_ops
 
@@ -176,7 +173,7 @@ def test_an_unset_list_is_never_stale(parameters: ListParameters, behaviour: Beh
 def test_the_hint_to_retry_grows_with_the_downtime() -> None:
     def hint(version: str, seconds: float) -> int:
         state = CacheState(Readiness.REINITIALIZING, downtime_seconds=seconds)
-        plan = decide_list(ListParameters(), state, behaviour_of(version))
+        plan = decide_list(*asked(), state, behaviour_of(version))
         assert plan.error is not None
         return plan.error.retry_after
 
@@ -188,13 +185,13 @@ def test_the_hint_to_retry_grows_with_the_downtime() -> None:
 def test_early_patches_of_1_33_lose_a_consistent_page(patch: int, source: Source) -> None:
     behaviour = behaviour_of(f"1.33.{patch}")
     state = CacheState(Readiness.READY, 100)
-    assert decide_list(ListParameters(limit=500), state, behaviour).source is source
-    assert decide_list(ListParameters(), state, behaviour).source is Source.CACHE
+    assert decide_list(*asked(limit=500), state, behaviour).source is source
+    assert decide_list(*asked(), state, behaviour).source is Source.CACHE
 
 
 def test_a_422_names_every_cause() -> None:
-    parameters = ListParameters("", "Sometimes", token=DecodedToken(TokenState.VALID, 5))
-    error = decide_list(parameters, CacheState(), behaviour_of("1.36")).error
+    question = asked("", "Sometimes", token=DecodedToken(TokenState.VALID, 5))
+    error = decide_list(*question, CacheState(), behaviour_of("1.36")).error
     assert error is not None
     assert error.message.startswith('ListOptions.meta.k8s.io "" is invalid: [')
     for cause in ("unless resourceVersion is provided", "when continue is provided", 'value: "Sometimes"'):
@@ -202,7 +199,7 @@ def test_a_422_names_every_cause() -> None:
 
 
 def test_the_trace_names_the_deciding_predicate() -> None:
-    steps = decide_list(ListParameters(), CacheState(cache_rv=9), behaviour_of("1.30")).steps
+    steps = decide_list(*asked(), CacheState(cache_rv=9), behaviour_of("1.30")).steps
     assert [(s.phase, s.predicate, s.seen) for s in steps if s.holds] == [
         ("shouldDelegateList", Predicate.RV_UNSET, ("",))
     ]
