@@ -72,7 +72,6 @@ class TraceLines:
     def __init__(self) -> None:
         self.counts = SpanCounts()
         self.cut = 0  # traces without their END or their beginning
-        self.others = 0  # traces that are no request's: reflectors, other components
         self._open: OrderedDict[str, _Open] = OrderedDict()
         # By number: lines that came before the first one, because the newest entries come first (gcloud).
         self._backwards: OrderedDict[str, list[str]] = OrderedDict()
@@ -163,8 +162,7 @@ class TraceLines:
         top = trace.spans[0]
         audit_id = top.text(names.AUDIT_ID)
         handled = top.name in names.HANDLERS and bool(top.text(names.HANDLER_URL))
-        if not handled and not audit_id:
-            self.others += 1
+        if not handled and not audit_id:  # that of a reflector or another component
             return None
         children: dict[str, list[TraceSpan]] = {}
         for span in trace.spans[1:]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -40,7 +39,6 @@ class TraceSpan(msgspec.Struct, gc=False):
     attributes: dict[str, Value]
     events: list[SpanEvent]
     service: str = ""
-    failed: bool = False
 
     @property
     def took(self) -> int:
@@ -114,48 +112,6 @@ def bounded(name: str, text: str) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def time_of(value: int | str | float) -> int:
-    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
-    try:
-        return int(value)
-    except (ValueError, OverflowError):
-        return 0
-
-
-def span_of(
-    found: Any, ids: tuple[str, str, str], kind: int, attributes_of: Callable[[Any], dict[str, Value]],
-    service: str, *, failed: bool,
-) -> TraceSpan:  # fmt: skip
-    """Return a span of OTLP, decoded from JSON or protobuf; `ids` of trace, span and parent."""
-    events = [
-        SpanEvent(event.name[:MOST_TEXT], time_of(event.time_unix_nano), attributes_of(event.attributes))
-        for event in found.events[:MOST_EVENTS]
-    ]
-    start, end = time_of(found.start_time_unix_nano), time_of(found.end_time_unix_nano)
-    attributes = attributes_of(found.attributes)
-    return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service, failed)
-
-
-_TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
-_HEX = frozenset("0123456789abcdef")
-
-
-def usable(spans: Iterable[TraceSpan], counts: SpanCounts) -> list[TraceSpan]:
-    """Return the spans that can be used; all are counted, and the others by what is wrong with them."""
-    found = []
-    for span in spans:
-        counts.spans += 1
-        if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
-            counts.bad["a trace id that is not 16 bytes"] += 1
-        elif len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
-            counts.bad["a span id that is not 8 bytes"] += 1
-        elif not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
-            counts.bad["no time"] += 1
-        else:
-            found.append(span)
-    return found
-
-
 SPANS, TRACE_LINES = "otlp", "klog trace"
 """Sources of records."""
 
@@ -195,7 +151,6 @@ class TracedRequest(msgspec.Struct, gc=False):
     accept: str = ""
     probes: int = 0  # revision probes
     rpcs: int = 0  # RPCs to etcd, probes included
-    weight: int = 1  # the requests that it stands for: those of a sampled trace
     continues: bool = False  # a WATCH that was reported before, when its initial events were sent
 
 

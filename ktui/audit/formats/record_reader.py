@@ -29,8 +29,7 @@ from ktui.core.format import integer
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.klog import MARK as TRACE
 from ktui.traces.klog import BrokenTrace, TraceLines
-from ktui.traces.otlp_json import decode_json, has_spans
-from ktui.traces.otlp_protobuf import decode_protobuf
+from ktui.traces.otlp import decode_json, decode_protobuf, has_spans
 from ktui.traces.spans import NotSpans, TracedRequest
 
 PROTOBUF = b"\n"

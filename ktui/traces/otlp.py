@@ -1,4 +1,6 @@
-"""Decode spans from JSON: OTLP, Tempo's and Jaeger's exports.
+"""Decode spans: OTLP in protobuf or JSON, Tempo's and Jaeger's exports.
+
+Protobuf is one message, or a collector's file of messages behind their lengths. JSON:
 
 | document | from |
 |---|---|
@@ -15,7 +17,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
 
 import msgspec
 
@@ -33,9 +38,135 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
-    span_of,
-    usable,
 )
+
+Attributes = Iterable[tuple[str, Value | None]]  # a value of another kind is None
+
+
+def time_of(value: int | str | float) -> int:
+    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _values(found: Attributes) -> dict[str, Value]:
+    """Return attributes by name, bounded; those without a value that can be used are left out."""
+    return {
+        name[:MOST_TEXT]: bounded(name, value) if isinstance(value, str) else value
+        for name, value in islice(found, MOST_ATTRIBUTES)
+        if value is not None
+    }
+
+
+def span_of(
+    found: Any, ids: tuple[str, str, str], kind: int, attributes_of: Callable[[Any], Attributes], service: str
+) -> TraceSpan:
+    """Return a span of OTLP, decoded from JSON or protobuf; `ids` of trace, span and parent."""
+    events = [
+        SpanEvent(
+            event.name[:MOST_TEXT], time_of(event.time_unix_nano), _values(attributes_of(event.attributes))
+        )
+        for event in found.events[:MOST_EVENTS]
+    ]
+    start, end = time_of(found.start_time_unix_nano), time_of(found.end_time_unix_nano)
+    attributes = _values(attributes_of(found.attributes))
+    return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service)
+
+
+_TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
+_HEX = frozenset("0123456789abcdef")
+
+
+def usable(spans: Iterable[TraceSpan], counts: SpanCounts) -> list[TraceSpan]:
+    """Return the spans that can be used; all are counted, and the others by what is wrong with them."""
+    found = []
+    for span in spans:
+        counts.spans += 1
+        if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
+            counts.bad["a trace id that is not 16 bytes"] += 1
+        elif len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
+            counts.bad["a span id that is not 8 bytes"] += 1
+        elif not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
+            counts.bad["no time"] += 1
+        else:
+            found.append(span)
+    return found
+
+
+LARGEST = 64 << 20
+_FIRST = 0x0A  # the tag of resource_spans
+_USED = ("string_value", "int_value", "bool_value", "double_value")
+
+
+def is_protobuf(head: bytes) -> bool:
+    """True if a file that begins like this holds OTLP messages, with or without their lengths."""
+    return _is_message(head) or (
+        len(head) > 6 and 0 < struct.unpack(">I", head[:4])[0] <= LARGEST and _is_message(head[4:])
+    )
+
+
+def _is_message(head: bytes) -> bool:
+    """True for a ResourceSpans (field 1, or the resource left out: 2) inside field 1; text never looks so."""
+    if len(head) < 4 or head[0] != _FIRST:
+        return False
+    at = 1
+    while at < min(len(head), 6) and head[at] & 0x80:
+        at += 1
+    return at + 1 < len(head) and head[at + 1] in (0x0A, 0x12) and not head[: at + 2].isspace()
+
+
+def messages(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Divide a stream into messages. Raises NotSpans where it breaks off or is too large."""
+    data = bytearray()
+    framed: bool | None = None
+    for chunk in chunks:
+        data += chunk
+        if framed is None and len(data) > 6:
+            framed = not _is_message(bytes(data[:16]))
+        while framed and len(data) >= 4:
+            size = struct.unpack(">I", data[:4])[0]
+            if size > LARGEST:
+                raise NotSpans(f"a message of more than {LARGEST >> 20} MiB: the file is damaged")
+            if len(data) < 4 + size:
+                break
+            yield bytes(data[4 : 4 + size])
+            del data[: 4 + size]
+        if len(data) > LARGEST + 4:
+            raise NotSpans(f"a message of more than {LARGEST >> 20} MiB")
+    if data and framed:
+        raise NotSpans("the last message is cut off")
+    if data:
+        yield bytes(data)
+
+
+def decode_protobuf(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
+    """Return the spans of an ExportTraceServiceRequest (or TracesData). Raises NotSpans."""
+    from google.protobuf.message import DecodeError  # start-up time
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    try:
+        message = ExportTraceServiceRequest.FromString(data)
+    except DecodeError:
+        raise NotSpans("not an OTLP message of spans") from None
+    return usable(spans_of(message), counts)
+
+
+def spans_of(message: Any) -> Iterator[TraceSpan]:
+    for part in message.resource_spans:
+        service = str(_values(_of_message(part.resource.attributes)).get(names.SERVICE_KEY, ""))
+        for scope in part.scope_spans:
+            for found in scope.spans:
+                ids = found.trace_id.hex(), found.span_id.hex(), found.parent_span_id.hex()
+                yield span_of(found, ids, found.kind, _of_message, service)
+
+
+def _of_message(found: Iterable[Any]) -> Attributes:
+    for attribute in found:
+        which = attribute.value.WhichOneof("value")
+        yield attribute.key, getattr(attribute.value, which) if which in _USED else None
+
 
 _KINDS = {
     "SPAN_KIND_SERVER": SERVER, "SPAN_KIND_CLIENT": CLIENT, "SPAN_KIND_INTERNAL": INTERNAL,
@@ -51,11 +182,8 @@ class _AnyValue(msgspec.Struct, rename="camel", gc=False):
     double_value: _Number | None = None
 
     def get(self) -> Value | None:
-        if self.string_value is not None:
-            return self.string_value
-        if self.int_value is not None:
-            return self.int_value
-        return self.bool_value if self.bool_value is not None else self.double_value
+        given = (self.string_value, self.int_value, self.bool_value, self.double_value)
+        return next((value for value in given if value is not None), None)
 
 
 class _Attribute(msgspec.Struct, gc=False):
@@ -69,10 +197,6 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
     attributes: list[_Attribute] = []
 
 
-class _Status(msgspec.Struct, gc=False):
-    code: int | str = 0
-
-
 class _Span(msgspec.Struct, rename="camel", gc=False):
     trace_id: str
     span_id: str
@@ -83,7 +207,6 @@ class _Span(msgspec.Struct, rename="camel", gc=False):
     end_time_unix_nano: _Number = 0
     attributes: list[_Attribute] = []
     events: list[_Event] = []
-    status: _Status | None = None
 
 
 class _ScopeSpans(msgspec.Struct, gc=False):
@@ -202,7 +325,7 @@ def _of_object(data: bytes, fields: dict[str, msgspec.Raw], depth: int) -> Itera
 
 
 def _of_resource(part: _ResourceSpans) -> Iterator[TraceSpan]:
-    attributes = _attributes(part.resource.attributes) if part.resource else {}
+    attributes = _values(_of_json(part.resource.attributes)) if part.resource else {}
     service = str(attributes.get(names.SERVICE_KEY, ""))
     for scope in (*part.scope_spans, *part.instrumentation_library_spans):
         yield from _of_scope(scope, service)
@@ -212,19 +335,11 @@ def _of_scope(scope: _ScopeSpans, service: str) -> Iterator[TraceSpan]:
     for found in scope.spans:
         kind = _KINDS.get(found.kind, 0) if isinstance(found.kind, str) else found.kind
         ids = _id(found.trace_id, 16), _id(found.span_id, 8), _id(found.parent_span_id, 8)
-        failed = found.status is not None and found.status.code in (2, "STATUS_CODE_ERROR")
-        yield span_of(found, ids, kind, _attributes, service, failed=failed)
+        yield span_of(found, ids, kind, _of_json, service)
 
 
-def _attributes(found: list[_Attribute]) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for attribute in found[:MOST_ATTRIBUTES]:
-        value = attribute.value.get() if attribute.value is not None else None
-        if isinstance(value, str):
-            value = bounded(attribute.key, value)
-        if value is not None:
-            values[attribute.key[:MOST_TEXT]] = value
-    return values
+def _of_json(found: Iterable[_Attribute]) -> Attributes:
+    return ((each.key, each.value.get() if each.value is not None else None) for each in found)
 
 
 def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
@@ -238,7 +353,7 @@ def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
             parent.lower().zfill(16) if parent else "", found.operation_name[:MOST_TEXT],
             _KINDS.get(str(tags.get("span.kind", "")), 0), start, start + found.duration * 1000, tags,
             [_jaeger_event(log) for log in (found.logs or [])[:MOST_EVENTS]],
-            process.service_name if process else "", str(tags.get("otel.status_code", "")) == "ERROR",
+            process.service_name if process else "",
         )  # fmt: skip
 
 
@@ -248,12 +363,8 @@ def _jaeger_event(log: _Log) -> SpanEvent:
     return SpanEvent(str(name), log.timestamp * 1000, attributes)
 
 
-def _tags(found: list[_Tag]) -> dict[str, Value]:
-    return {
-        tag.key[:MOST_TEXT]: bounded(tag.key, tag.value) if isinstance(tag.value, str) else tag.value
-        for tag in found[:MOST_ATTRIBUTES]
-        if tag.value is not None
-    }
+def _tags(found: Iterable[_Tag]) -> dict[str, Value]:
+    return _values((tag.key, tag.value) for tag in found)
 
 
 def _id(text: str, size: int) -> str:
