@@ -131,8 +131,8 @@ VERBS: Mapping[str, str] = {  # the figures of requests by verb, besides LIST an
 }  # fmt: skip
 
 
-def _counter(name: str, figure: str, since: int = 24, until: int = _EVER) -> Family:
-    return Family(name, "counter", (figure,), since, until)
+def _counter(name: str, figure: str, since: int = 24) -> Family:
+    return Family(name, "counter", (figure,), since)
 
 
 def _histogram(name: str, count: str, total: str, since: int = 24, text: bytes = b"") -> Family:

@@ -94,7 +94,7 @@ class _Reader:
     def page(self) -> ScrapePage:
         readers = {family.kind: getattr(self, family.kind) for family in ALL}
         for sample in self._samples:
-            family, suffix = _BY_SAMPLE[sample.name]
+            family, suffix = BY_SAMPLE[sample.name]
             readers[family.kind](family, suffix, sample)
         resources = {name: self._resource(name) for name in sorted({*self._resources, *self._gauges})}
         levels = {name: self._level(name) for name in sorted({*self._levels, *self._level_gauges})}
@@ -263,7 +263,7 @@ class _Reader:
         return self._resources[resource_of(labels)]
 
 
-_BY_SAMPLE = {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
+BY_SAMPLE = {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
 
 
 def _call_time(calls: float, ms: float, rejected: float) -> CallTime:

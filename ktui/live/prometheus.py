@@ -26,7 +26,7 @@ from ktui.contract.events.live import LiveServer, ReplicaScrape
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.gates import minor_of
 from ktui.live.families import ALL, ANCHOR, Family
-from ktui.live.page_figures import ScrapePage, page_of
+from ktui.live.page_figures import BY_SAMPLE, ScrapePage, page_of
 from ktui.live.server_details import LiveFeed, page_events
 
 SECONDS = 15.0  # between two queries; Prometheus scrapes every 15 to 60 s
@@ -175,10 +175,10 @@ class PrometheusFeed(LiveFeed):
     def _add(self, moments: Moments, series: _Series) -> None:
         metric = series.metric
         name, instance = metric.get("__name__", ""), metric.get("instance", "")
-        family = _FAMILY_OF.get(name)
-        if family is None:
+        found = BY_SAMPLE.get(name)
+        if found is None:
             return
-        self._families.setdefault(instance, set()).add(family.name)
+        self._families.setdefault(instance, set()).add(found[0].name)
         labels = {label: text for label, text in metric.items() if label not in _OWN_LABELS}
         for at, text in series.values or ([series.value] if series.value is not None else []):
             with suppress(ValueError):
@@ -218,9 +218,6 @@ class PrometheusFeed(LiveFeed):
             version=self._version, gates=self._gates,
         )  # fmt: skip
         return self._announce(server)
-
-
-_FAMILY_OF = {f"{family.name}{suffix}": family for family in ALL for suffix in family.samples}
 
 
 def selectors() -> Iterator[str]:

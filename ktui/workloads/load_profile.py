@@ -1,16 +1,4 @@
-"""Load profiles from files: kperf's LoadProfile as YAML, or the same words as TOML.
-
-version = 1
-description = "baseline, spike, recovery"
-
-[[specs]]                 # each is a phase
-rate = 20                 # requests a second; 0: as fast as the connections allow
-duration = 30             # seconds, or total = 600 requests
-conns = 10
-[[specs.requests]]
-shares = 100
-staleList = {version = "v1", resource = "pods"}
-"""
+"""Load profiles from files: kperf's LoadProfile as YAML, or the same words as TOML (docs/workloads.md)."""
 
 from __future__ import annotations
 
@@ -138,13 +126,14 @@ KINDS = {
     "quorum_get": "quorumGet",
     "patch": "patch",
 }
-
-
 _KINDS_TEXT = ", ".join(KINDS.values())
 
 
 class ProfileSpec(msgspec.Struct, rename="camel"):
-    """One phase; without `total` and `duration` it lasts until the run ends."""
+    """One phase; without `total` (requests) and `duration` (seconds) it lasts until the run ends.
+
+    `rate`: requests a second; 0: as fast as the connections allow.
+    """
 
     requests: list[WeightedRequest]
     rate: float = 0.0

@@ -14,6 +14,7 @@ import msgspec
 
 from ktui.audit.formats.log_record import (
     EARLY,
+    READS,
     WRITES,
     LoggedRequest,
     Malformed,
@@ -75,8 +76,6 @@ def spent(annotations: Annotations) -> Spent | None:
 def _micros(text: str) -> int:
     return duration(text) if text else 0
 
-
-READS = frozenset(("get", "list", "watch"))
 
 # A shortcut for the order in which kube-apiserver encodes an Event; other orders and escaped quotes are
 # decoded. Possessive quantifiers keep the match fast: it is a tenth of the work of reading.

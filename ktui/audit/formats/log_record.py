@@ -14,6 +14,7 @@ from ktui.kube.golang.times import parse_duration
 from ktui.traces.spans import TracedRequest
 
 T = TypeVar("T")
+READS = frozenset(("get", "list", "watch"))
 
 
 class Malformed(ValueError):

@@ -55,7 +55,7 @@ class Scheduler(Controller):
             "metadata": {"name": name, "namespace": "default", "uid": pod["metadata"]["uid"]},
             "target": {"apiVersion": "v1", "kind": "Node", "name": node},
         }
-        await self.create(f"{PODS}/{name}/binding", body, "bind Pod", cause)
+        await self.send("POST", f"{PODS}/{name}/binding", body, "bind Pod", cause)
         self._assumed[name] = node
         text = f"Successfully assigned default/{name} to {node}"
         await self.record(pod, "Pod", "Scheduled", text, cause)
@@ -98,7 +98,8 @@ class NodeKubelet(Controller):
         name = pod["metadata"]["name"]
         for reason in ("Pulled", "Created", "Started"):
             await self.record(pod, "Pod", reason, f"{reason} container main", cause)
-        await self.patch(f"{PODS}/{name}/status", {"status": _running(pod)}, "report Pod Running", cause)
+        status = {"status": _running(pod)}
+        await self.send("PATCH", f"{PODS}/{name}/status", status, "report Pod Running", cause)
 
     async def _end(self, pod: Obj, cause: str) -> None:
         """Delete the pod without a grace period once all its containers have ended."""

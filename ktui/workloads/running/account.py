@@ -32,17 +32,16 @@ class _Open(NamedTuple):
 
 
 class Account:
-    """Adds up telemetry events (`take`) in `phases` and `labels`. `moved` is called after each batch.
+    """Adds up telemetry events (`take`) in `phases` and `labels`.
 
     `others` counts what the server did meanwhile outside of this run: its own housekeeping, and other
     clients' requests. `dropped` counts events that the server did not send because this reader was slow.
     """
 
-    def __init__(self, run: str, moved: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, run: str) -> None:
         self.phases: dict[tuple[str, str], LoadFigures] = {}
         self.labels: dict[tuple[str, str], LoadFigures] = {}
         self.live = LoadFigures()  # since `take_live` was last called
-        self.etcd_calls = 0  # of the whole server
         self.others = LoadFigures()
         self.housekeeping = TotalCost()  # RPCs of the server itself: reflectors, counts, progress requests
         self.dropped = 0
@@ -52,7 +51,6 @@ class Account:
         # called with each event, for a workload's own use
         self.observers: list[Callable[[AnyEvent], None]] = []
         self._run = run
-        self._moved = moved
         self._open: dict[int, _Open] = {}
         self._watched: dict[int, TotalCost] = {}
         self._verbs: dict[int, str] = {}  # verbs of other clients' open requests
@@ -90,7 +88,6 @@ class Account:
                 case Marker():
                     self._marked = event.text
         self._settled.set()
-        self._moved()
 
     def take_live(self) -> LoadFigures:
         live, self.live = self.live, LoadFigures()
@@ -186,7 +183,6 @@ class Account:
             figures.spent.merge(more)
 
     def _called(self, event: EtcdCall) -> None:
-        self.etcd_calls += 1
         if not event.request_id:
             self.housekeeping.merge(
                 TotalCost(etcd_rpcs=1, etcd_keys=event.count, etcd_bytes=event.received_bytes, count=1)
