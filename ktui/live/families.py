@@ -125,9 +125,9 @@ class Family:
 
 _TOTALS = ("_count", "_sum")
 _LIST = b'verb="LIST"'
-VERBS: Mapping[str, str] = {  # the figures of requests by verb, besides LIST and GET
-    "WATCH": "watch_requests", "POST": "creates", "PUT": "updates", "PATCH": "patches", "APPLY": "patches",
-    "DELETE": "deletes", "DELETECOLLECTION": "deletes",
+VERBS: Mapping[str, str] = {  # the figures of requests by verb
+    "LIST": "lists", "GET": "gets", "WATCH": "watch_requests", "POST": "creates", "PUT": "updates",
+    "PATCH": "patches", "APPLY": "patches", "DELETE": "deletes", "DELETECOLLECTION": "deletes",
 }  # fmt: skip
 
 
@@ -153,7 +153,7 @@ RESOURCES = (
            samples=(*_TOTALS, "_bucket"), bucket=1),
     Family("apiserver_selfrequest_total", "self_requests", ("self_lists",), text=_LIST),
     Family("apiserver_request_total", "requests",
-           ("lists", "list_errors", "list_rejected", "gets", "get_errors", *VERBS.values())),
+           ("list_errors", "list_rejected", "get_errors", *VERBS.values())),
     Family("apiserver_request_terminations_total", "terminations", ("terminated_requests",)),
     _counter("apiserver_request_aborts_total", "aborted"),
     Family("apiserver_request_duration_seconds", "durations",

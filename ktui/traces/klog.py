@@ -37,8 +37,8 @@ MOST_OPEN, MOST_ITEMS = 1024, 256
 _HEAD = re.compile(
     r'"((?:[^"\\]|\\.)*)" (?:(.*) )?\((\d\d-\w{3}-\d{4} [\d:.]+)\) \(total time: (\d+)ms\):\s*'
 )
-_SPAN = re.compile(r'\["((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
-_STEP = re.compile(r'---"((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
+# A span or, after dashes, a step.
+_ITEM = re.compile(r'(\[|---)"((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
 _END = re.compile(r"\[([^\]]+)\] \[[^\]]+\] END\s*")
 _KEYS = (
     "accept", "audit-id", "client", "api-group", "api-version", "name", "subresource", "namespace",
@@ -134,15 +134,14 @@ class TraceLines:
             if took := _nanoseconds(end[1]):
                 trace.spans[0].end = trace.spans[0].start + took
             return self._request(trace)
-        opened = _SPAN.fullmatch(rest)
-        item = opened or _STEP.fullmatch(rest)
+        item = _ITEM.fullmatch(rest)
         if item is None:
             raise BrokenTrace("a line of a klog trace that breaks off, or with text in between")
-        name, text, duration, at, closing = item.groups()
+        sign, name, text, duration, at, closing = item.groups()
         if len(trace.spans) < MOST_ITEMS and trace.stack:
             top = trace.stack[-1]
             moment = _near(trace.spans[0].start, at)
-            if opened is not None:
+            if sign == "[":
                 span = self._span(name, text or "", moment, int(duration) * 1_000_000, top)
                 trace.spans.append(span)
                 trace.stack.append(span)

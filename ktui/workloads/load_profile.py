@@ -161,10 +161,9 @@ def read_profile(path: Path) -> Workload:
     try:
         content = read_bytes(path, MOST_BYTES).decode("utf-8")
         document: Any = parse_toml(content) if path.suffix == ".toml" else read_yaml(content.encode())
-    except OSError as error:
-        raise WorkloadError(f"cannot read {path}: {error.strerror}") from error
-    except (DocumentError, UnicodeDecodeError) as error:
-        raise WorkloadError(f"cannot read {path}: {error}") from error
+    except (OSError, DocumentError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise WorkloadError(f"cannot read {path}: {why}") from error
     count = 1
     if isinstance(document, dict) and isinstance(document.get("loadProfile"), dict):
         count, document = document.get("count", 1), document["loadProfile"]

@@ -92,10 +92,9 @@ def find_plan(word: str) -> ClientPlan:
         raise PlanError(f"there is no plan {word!r}; built in are {', '.join(plans)}, or name a .toml file")
     try:
         return read_plan(path.stem, read_bytes(path, MOST_BYTES))
-    except OSError as error:
-        raise PlanError(f"cannot read the plan {word}: {error.strerror}") from error
-    except DocumentError as error:
-        raise PlanError(f"cannot read the plan {word}: {error}") from error
+    except (OSError, DocumentError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PlanError(f"cannot read the plan {word}: {why}") from error
 
 
 def read_plan(name: str, content: bytes) -> ClientPlan:

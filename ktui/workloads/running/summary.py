@@ -134,17 +134,14 @@ EXEMPT = "exempt"  # the priority level without a limit
 
 def summary_of(run: Run) -> dict[str, Any]:
     variants = [_variant(run, variant) for variant in run.variants]
+    own = ("etcd_rpcs", "etcd_keys", "etcd_bytes")
     document: dict[str, Any] = {
         "workload": run.workload.name, "about": run.workload.sentence,
         "server": {"url": run.client.connection.url, "kube_version": run.version, "real": run.real},
         "seconds": round(run.seconds, 3), "ended": run.ended,
         "faults": [{"at": at, "fault": fault.kind, "seconds": fault.seconds} for at, fault in run.faults],
         "variants": variants,
-        "housekeeping": {
-            "etcd_rpcs": run.account.housekeeping.etcd_rpcs,
-            "etcd_keys": run.account.housekeeping.etcd_keys,
-            "etcd_bytes": run.account.housekeeping.etcd_bytes,
-        },
+        "housekeeping": {name: getattr(run.account.housekeeping, name) for name in own},
         "others": {"requests": run.account.others.requests}, "remarks": remarks(run),
         "caveats": caveats(run),
     }  # fmt: skip
