@@ -51,8 +51,7 @@ class AggregatedGroups:
     """Aggregated APIs: groups whose requests kube-apiserver passes on to another server.
 
     Such a server has storage of its own (or none), so neither routes nor advice of kube-apiserver apply.
-    `named`: by the user or by APIServices.
-    `custom`: the groups of all CustomResourceDefinitions, None if these are not known.
+    `named`: by the user or by APIServices. `custom`: those of all CustomResourceDefinitions, None if unknown.
     """
 
     named: frozenset[str] = frozenset()

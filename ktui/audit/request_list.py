@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.audit.formats.log_record import OUTSIDE, LoggedRequest, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, Skips, SlowRequest
 from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.periods import iso_time
 from ktui.audit.tally import TallyOptions
@@ -94,7 +94,7 @@ class RequestList(LogReader):
             file.read += 1
             self._add(listed)
         else:
-            file.skipped[OUTSIDE.what] += 1
+            file.skipped[Skips.OUTSIDE.what] += 1
 
     def _add(self, listed: ListedRequest) -> None:
         key = listed.audit_id

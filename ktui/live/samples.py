@@ -59,9 +59,10 @@ def decode_list(content: bytes, path: str) -> int:
 
 MOST_REQUESTS = 5_000  # read of a dump: a kube-apiserver admits a few hundred at a time
 OWN_PATHS = "/debug/api_priority_and_fairness"
-_READ_VERBS = ("get", "list", "watch", "head", "options", "proxy", "connect")
-_WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection", "post", "put")
-_VERBS = frozenset((*_READ_VERBS, *_WRITE_VERBS))
+_VERBS = frozenset((
+    "get", "list", "watch", "head", "options", "proxy", "connect", "create", "update", "patch", "delete",
+    "deletecollection", "post", "put",
+))  # fmt: skip
 _BEHIND = 5  # columns after APIPath
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)")
 _NANOSECONDS = re.compile(r"(\.\d{6})\d*")

@@ -38,17 +38,11 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
+    whole,
 )
 
+_Number = int | str | float
 Attributes = Iterable[tuple[str, Value | None]]  # a value of another kind is None
-
-
-def time_of(value: int | str | float) -> int:
-    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
-    try:
-        return int(value)
-    except (ValueError, OverflowError):
-        return 0
 
 
 def _values(found: Attributes) -> dict[str, Value]:
@@ -60,17 +54,22 @@ def _values(found: Attributes) -> dict[str, Value]:
     }
 
 
+def _time(value: _Number) -> int:
+    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
+    return max(0, whole(value))
+
+
 def span_of(
     found: Any, ids: tuple[str, str, str], kind: int, attributes_of: Callable[[Any], Attributes], service: str
 ) -> TraceSpan:
     """Return a span of OTLP, decoded from JSON or protobuf; `ids` of trace, span and parent."""
     events = [
         SpanEvent(
-            event.name[:MOST_TEXT], time_of(event.time_unix_nano), _values(attributes_of(event.attributes))
+            event.name[:MOST_TEXT], _time(event.time_unix_nano), _values(attributes_of(event.attributes))
         )
         for event in found.events[:MOST_EVENTS]
     ]
-    start, end = time_of(found.start_time_unix_nano), time_of(found.end_time_unix_nano)
+    start, end = _time(found.start_time_unix_nano), _time(found.end_time_unix_nano)
     attributes = _values(attributes_of(found.attributes))
     return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service)
 
@@ -172,7 +171,6 @@ _KINDS = {
     "SPAN_KIND_SERVER": SERVER, "SPAN_KIND_CLIENT": CLIENT, "SPAN_KIND_INTERNAL": INTERNAL,
     "server": SERVER, "client": CLIENT, "internal": INTERNAL,
 }  # fmt: skip
-_Number = int | str | float
 
 
 class _AnyValue(msgspec.Struct, rename="camel", gc=False):

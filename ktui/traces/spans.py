@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -50,17 +51,14 @@ class TraceSpan(msgspec.Struct, gc=False):
 
     def text(self, *names: str) -> str:
         """Return the first of these attributes as text; "" without any."""
-        for name in names:
-            if (value := self.attributes.get(name)) is not None:
-                return value if isinstance(value, str) else str(value)
-        return ""
+        return str(next(self._values(names), ""))
 
     def number(self, *names: str) -> int:
         """Return the first of these attributes as a whole number; -1 without any."""
-        for name in names:
-            if (value := self.attributes.get(name)) is not None:
-                return whole(value)
-        return -1
+        return whole(next(self._values(names), -1))
+
+    def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
+        return (self.attributes[name] for name in names if name in self.attributes)
 
 
 class SpanCounts(msgspec.Struct):

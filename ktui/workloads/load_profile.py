@@ -118,14 +118,8 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
             await client.get_with_retries(quorum.path(), self.label, accept=accept, retries=retries)
 
 
-KINDS = {
-    "stale_list": "staleList",
-    "quorum_list": "quorumList",
-    "watch_list": "watchList",
-    "stale_get": "staleGet",
-    "quorum_get": "quorumGet",
-    "patch": "patch",
-}
+_SHARES, *_KINDS = msgspec.structs.fields(WeightedRequest)
+KINDS = {kind.name: kind.encode_name for kind in _KINDS}
 _KINDS_TEXT = ", ".join(KINDS.values())
 
 

@@ -15,16 +15,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.audit.formats.log_record import (
-    EARLY,
-    READS,
-    WRITES,
-    LoggedRequest,
-    Malformed,
-    Skip,
-    decoded,
-    since_epoch,
-)
+from ktui.audit.formats.log_record import LoggedRequest, Malformed, Skip, Skips, decoded, since_epoch
 from ktui.kube.resources import BUILTIN
 
 _FIELDS = {
@@ -95,6 +86,7 @@ _HTTP = {
     0: 200, 1: 499, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503,
     16: 401,
 }  # fmt: skip
+_READS = ("get", "list", "watch")
 _GROUPS = {group.removesuffix(".k8s.io"): group for group in {resource.group for resource in BUILTIN.all()}}
 SERVICE = "k8s.io"
 
@@ -149,12 +141,12 @@ def read_gke(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     if payload is None:
         raise Malformed("not a LogEntry of Cloud Audit Logs: protoPayload is empty")
     verb = payload.method_name.rpartition(".")[2]
-    if payload.service_name not in (SERVICE, "") or (verb not in READS and not writes):
-        return WRITES
+    if payload.service_name not in (SERVICE, "") or (verb not in _READS and not writes):
+        return Skips.WRITES
     operation = entry.operation or _Operation(entry.insert_id, first=True, last=True)
     started = operation.first and not operation.last
     if started and verb != "watch":
-        return EARLY
+        return Skips.EARLY
     # `apps/v1/namespaces/shop/deployments/web` is `/apis/apps/v1/…`
     group, _, rest = payload.resource_name.partition("/")
     path = f"/api/{rest}" if group in ("core", "") else f"/apis/{_GROUPS.get(group, group)}/{rest}"

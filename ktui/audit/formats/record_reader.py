@@ -18,22 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ktui.audit.formats import auditlog, clouds, etcdlog, httplog
-from ktui.audit.formats.log_record import (
-    BLANK,
-    CONTROL,
-    FALCO,
-    JSON,
-    KLOG,
-    OTLP,
-    READS,
-    SPANS,
-    TRACE_LINES,
-    LoggedRequest,
-    Malformed,
-    Skip,
-    SlowRequest,
-    decoded,
-)
+from ktui.audit.formats.log_record import READS, LoggedRequest, Malformed, Skip, Skips, SlowRequest, decoded
 from ktui.core.format import integer
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.klog import MARK as TRACE
@@ -70,12 +55,12 @@ class TraceReader:
         except NotSpans as why:
             raise Malformed(str(why)) from None
         if not spans:
-            return Traced(SPANS, [])
+            return Traced(Skips.SPANS, [])
         latest = max(span.end for span in spans)
         if self._latest:
             self._now += min(max(0.0, (latest - self._latest) / 1e9), _STEP)
         self._latest = max(self._latest, latest) if latest - self._latest < _STEP * 1e9 else latest
-        return Traced(SPANS, self.assembler.add(spans, self._now))
+        return Traced(Skips.SPANS, self.assembler.add(spans, self._now))
 
     def line(self, line: bytes) -> Traced:
         """Read a line of a klog trace. Raises Malformed."""
@@ -83,7 +68,7 @@ class TraceReader:
             request = self.lines.add(line.decode("utf-8", "replace").rstrip("\r\n"))
         except BrokenTrace as why:
             raise Malformed(str(why)) from None
-        return Traced(TRACE_LINES, [request] if request is not None else [])
+        return Traced(Skips.TRACE_LINES, [request] if request is not None else [])
 
     def finish(self) -> list[TracedRequest]:
         """Return the requests that are left once all logs are read."""
@@ -204,10 +189,10 @@ def _read_subscription(line: bytes) -> Wrapped:
 
 def _unwrap(fields: Fields, line: bytes) -> Record | Wrapped:
     if b"CONTROL_MESSAGE" in line[:512]:
-        return CONTROL
+        return Skips.CONTROL
     if "output_fields" in fields and b'"ka.' in line:
-        return FALCO
-    none = OTLP if OTLP_LOGS in fields else JSON
+        return Skips.FALCO
+    none = Skips.OTLP if OTLP_LOGS in fields else Skips.JSON
     if not may_contain_record(line):
         return none
     try:
@@ -228,9 +213,9 @@ def _after_prefix(line: bytes) -> bytes:
 def _other(line: bytes) -> Skip:
     """Classify klog lines, blank lines, and further lines of a klog text (stack traces). Raises Malformed."""
     if not line.strip() or line[:1] in (b"\t", b" ", b">"):
-        return BLANK
+        return Skips.BLANK
     if _KLOG.match(line) is not None or line.startswith((b"[+]", b"[-]")):
-        return KLOG
+        return Skips.KLOG
     what = "neither an audit Event, a klog line nor a JSON line of etcd"
     raise Malformed(what if line.strip(b"\0") else "NUL bytes")
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.audit.formats.log_record import BLANK
+from ktui.audit.formats.log_record import Skips
 from ktui.audit.reading.lake import in_lake, lake_lines
 from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import (
@@ -130,7 +130,7 @@ def _read_leaf(leaf: Leaf, argument: str, tally: LogReader, report: Callable[[],
             if isinstance(block, list) and not any(block):  # as in an archive of newlines
                 blank += len(block)
                 current.lines += len(block)
-                current.skipped[BLANK.what] += len(block)
+                current.skipped[Skips.BLANK.what] += len(block)
                 if blank > MOST_BLANK:
                     raise BrokenStream(TOO_BLANK)
             else:

@@ -79,8 +79,7 @@ class StepFigures:
 
 
 class EventAudiences:
-    """Matches events and changes by revision: `received` adds a watcher's line, `written` a change, `fold`
-    matches.
+    """Matches events and changes by revision: `received` adds an event, `written` a change, `fold` matches.
 
     `strays` are events that belong to no change although their resourceVersion is not newer than the last
     change's (a newer one belongs to a write whose answer has not arrived). `late` events came after their

@@ -17,7 +17,7 @@ from ktui.workloads.controllers.controller import (
     owner_of,
     version_of,
 )
-from ktui.workloads.demo.pods import timestamp
+from ktui.workloads.demo.pods import CONDITIONS, timestamp
 from ktui.workloads.running.users import LoadUser
 
 
@@ -61,7 +61,6 @@ class Scheduler(Controller):
         await self.record(pod, "Pod", "Scheduled", text, cause)
 
 
-CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 START_SECONDS = 0.2  # until a container runs, or has ended
 
 

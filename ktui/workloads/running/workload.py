@@ -35,8 +35,7 @@ VERSION = Knob("version", "", "Kubernetes version whose rules ktui's server foll
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A workload. `story` is its page in docs/workloads/. `run` sends requests until it returns or is
-    cancelled.
+    """A workload. `run` sends requests until it returns or is cancelled.
 
     `tables` returns the tables that the summary shows in addition to the common figures, `caveats` sentences
     on what they do not show.
@@ -130,12 +129,11 @@ async def _no_run(what: Fault | Rules) -> None:
 
 @dataclass(slots=True)
 class LoadContext:
-    """The context of a run. `found` are figures that only the workload knows; `now` describes its current
-    activity.
+    """The context of a run. `found` are figures that only the workload knows; `now` says what it is doing.
 
     `inject` begins a fault; faults that a workload always uses belong in `Workload.faults`. `follow_rules`
-    makes ktui's server follow a version's rules until the run ends (ClientError). `speed` is
-    how many times faster than real time simulated time is; a workload that simulates sets it.
+    makes ktui's server follow a version's rules until the run ends (ClientError). `speed` is how many times
+    faster than real time simulated time is; a workload that simulates sets it.
     """
 
     workload: str
