@@ -45,7 +45,6 @@ def _plurals() -> dict[str, str]:
     return {resource.id.partition(".")[0]: resource.id for resource in reversed(BUILTIN.preferred())}
 
 
-@lru_cache(maxsize=4096)
 def _of_prefix(prefix: str) -> str:
     if (found := _ids().get(prefix)) is not None:
         return found
@@ -53,7 +52,6 @@ def _of_prefix(prefix: str) -> str:
     return f"{plural}.{group}" if group else plural
 
 
-@lru_cache(maxsize=4096)
 def _of_type(name: str) -> str:
     """Return the resource of a type `*core.Pod`; "" for custom resources (`*unstructured.Unstructured`)."""
     if not name.startswith("*"):

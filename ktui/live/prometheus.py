@@ -195,14 +195,11 @@ class PrometheusFeed(LiveFeed):
                 if ANCHOR not in families and "apiserver_cache_list_fetched_objects_total" not in families:
                     continue  # a scheduler, a metrics-server
                 page = await asyncio.to_thread(_page, samples, families)
-                events += self._events(page, instance, at)
+                self._version = page.version or self._version
+                self._gates = page.gates or self._gates
+                name = self._process_of(instance, page.process.get("started", 0.0))
+                events += page_events(page, ReplicaScrape(at=at, replica=name, version=page.version))
         return events
-
-    def _events(self, page: ScrapePage, instance: str, at: float) -> list[AnyEvent]:
-        self._version = page.version or self._version
-        self._gates = page.gates or self._gates
-        name = self._process_of(instance, page.process.get("started", 0.0))
-        return page_events(page, ReplicaScrape(at=at, replica=name, version=page.version))
 
     def _process_of(self, instance: str, started: float) -> str:
         """Return the replica's name: another one after a restart, as its counters start at 0 again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError, parse_toml, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.access_pattern import JSON, PROTOBUF
+from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.running.fleet import LoadClient, with_retries
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.workload import LoadContext, Workload
@@ -239,12 +241,7 @@ async def _watch_list(client: LoadClient, target: ProfileTarget, label: str) -> 
     """Send a streaming list, until its initial events are complete."""
     more = {"watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true"}
     stream = client.watch(target.path(**more, resourceVersionMatch="NotOlderThan"), label)
-    end = b"initial-events-end"
-    tail = b""
-    try:
-        async for piece in stream:
-            if end in tail + piece:
+    async with aclosing(watch_lines(stream)) as lines:
+        async for line in lines:
+            if b"initial-events-end" in line:
                 return
-            tail = (tail + piece)[-len(end) :]
-    finally:
-        await stream.aclose()
