@@ -18,8 +18,7 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -38,6 +37,7 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
+    usable,
     whole,
 )
 
@@ -46,10 +46,10 @@ Attributes = Iterable[tuple[str, Value | None]]  # a value of another kind is No
 
 
 def _values(found: Attributes) -> dict[str, Value]:
-    """Return attributes by name, bounded; those without a value that can be used are left out."""
+    """Return attributes by name, their texts bounded; those without a value that is used are left out."""
     return {
         name[:MOST_TEXT]: bounded(name, value) if isinstance(value, str) else value
-        for name, value in islice(found, MOST_ATTRIBUTES)
+        for name, value in found
         if value is not None
     }
 
@@ -72,26 +72,6 @@ def span_of(
     start, end = _time(found.start_time_unix_nano), _time(found.end_time_unix_nano)
     attributes = _values(attributes_of(found.attributes))
     return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service)
-
-
-_TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
-_HEX = frozenset("0123456789abcdef")
-
-
-def usable(spans: Iterable[TraceSpan], counts: SpanCounts) -> list[TraceSpan]:
-    """Return the spans that can be used; all are counted, and the others by what is wrong with them."""
-    found = []
-    for span in spans:
-        counts.spans += 1
-        if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
-            counts.bad["a trace id that is not 16 bytes"] += 1
-        elif len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
-            counts.bad["a span id that is not 8 bytes"] += 1
-        elif not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
-            counts.bad["no time"] += 1
-        else:
-            found.append(span)
-    return found
 
 
 LARGEST = 64 << 20
@@ -161,8 +141,8 @@ def spans_of(message: Any) -> Iterator[TraceSpan]:
                 yield span_of(found, ids, found.kind, _of_message, service)
 
 
-def _of_message(found: Iterable[Any]) -> Attributes:
-    for attribute in found:
+def _of_message(found: Sequence[Any]) -> Attributes:
+    for attribute in found[:MOST_ATTRIBUTES]:
         which = attribute.value.WhichOneof("value")
         yield attribute.key, getattr(attribute.value, which) if which in _USED else None
 
@@ -180,8 +160,11 @@ class _AnyValue(msgspec.Struct, rename="camel", gc=False):
     double_value: _Number | None = None
 
     def get(self) -> Value | None:
-        given = (self.string_value, self.int_value, self.bool_value, self.double_value)
-        return next((value for value in given if value is not None), None)
+        if self.string_value is not None:
+            return self.string_value
+        if self.int_value is not None:
+            return self.int_value
+        return self.bool_value if self.bool_value is not None else self.double_value
 
 
 class _Attribute(msgspec.Struct, gc=False):
@@ -336,8 +319,10 @@ def _of_scope(scope: _ScopeSpans, service: str) -> Iterator[TraceSpan]:
         yield span_of(found, ids, kind, _of_json, service)
 
 
-def _of_json(found: Iterable[_Attribute]) -> Attributes:
-    return ((each.key, each.value.get() if each.value is not None else None) for each in found)
+def _of_json(found: list[_Attribute]) -> Attributes:
+    return [
+        (each.key, each.value.get() if each.value is not None else None) for each in found[:MOST_ATTRIBUTES]
+    ]
 
 
 def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
@@ -361,8 +346,8 @@ def _jaeger_event(log: _Log) -> SpanEvent:
     return SpanEvent(str(name), log.timestamp * 1000, attributes)
 
 
-def _tags(found: Iterable[_Tag]) -> dict[str, Value]:
-    return _values((tag.key, tag.value) for tag in found)
+def _tags(found: list[_Tag]) -> dict[str, Value]:
+    return _values((tag.key, tag.value) for tag in found[:MOST_ATTRIBUTES])
 
 
 def _id(text: str, size: int) -> str:

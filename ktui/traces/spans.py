@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -51,14 +51,17 @@ class TraceSpan(msgspec.Struct, gc=False):
 
     def text(self, *names: str) -> str:
         """Return the first of these attributes as text; "" without any."""
-        return str(next(self._values(names), ""))
+        for name in names:
+            if (value := self.attributes.get(name)) is not None:
+                return value if isinstance(value, str) else str(value)
+        return ""
 
     def number(self, *names: str) -> int:
         """Return the first of these attributes as a whole number; -1 without any."""
-        return whole(next(self._values(names), -1))
-
-    def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
-        return (self.attributes[name] for name in names if name in self.attributes)
+        for name in names:
+            if (value := self.attributes.get(name)) is not None:
+                return whole(value)
+        return -1
 
 
 class SpanCounts(msgspec.Struct):
@@ -108,6 +111,26 @@ def bounded(name: str, text: str) -> str:
     """Return the text of an attribute, cut where it is longer than any real one."""
     most = MOST_TARGET if name in ("http.target", "url.path", "url", "url.query") else MOST_TEXT
     return text if len(text) <= most else text[:most] + "…"
+
+
+_TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
+_HEX = frozenset("0123456789abcdef")
+
+
+def usable(spans: Iterable[TraceSpan], counts: SpanCounts) -> list[TraceSpan]:
+    """Return the spans that can be used; all are counted, and the others by what is wrong with them."""
+    found = []
+    for span in spans:
+        counts.spans += 1
+        if len(span.trace) != 32 or not _HEX.issuperset(span.trace) or span.trace.count("0") == 32:
+            counts.bad["a trace id that is not 16 bytes"] += 1
+        elif len(span.id) != 16 or not _HEX.issuperset(span.id) or span.id.count("0") == 16:
+            counts.bad["a span id that is not 8 bytes"] += 1
+        elif not 0 < span.start <= _TIME_MOST or not 0 < span.end <= _TIME_MOST:
+            counts.bad["no time"] += 1
+        else:
+            found.append(span)
+    return found
 
 
 SPANS, TRACE_LINES = "otlp", "klog trace"

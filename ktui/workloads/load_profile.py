@@ -120,8 +120,8 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
             await client.get_with_retries(quorum.path(), self.label, accept=accept, retries=retries)
 
 
-_SHARES, *_KINDS = msgspec.structs.fields(WeightedRequest)
-KINDS = {kind.name: kind.encode_name for kind in _KINDS}
+# All fields but the first, `shares`.
+KINDS = {kind.name: kind.encode_name for kind in msgspec.structs.fields(WeightedRequest)[1:]}
 _KINDS_TEXT = ", ".join(KINDS.values())
 
 

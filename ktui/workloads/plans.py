@@ -24,7 +24,10 @@ class PlanError(Exception):
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
-    """A LIST. `without`: what to compare it with; None: the same without its selectors; False: nothing."""
+    """A LIST. `without`: what to compare it with; None: the same without its selectors; False: nothing.
+
+    `client`: a User-Agent instead of the plan's.
+    """
 
     path: str
     without: str | Literal[False] | None = None

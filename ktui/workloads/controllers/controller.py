@@ -139,7 +139,8 @@ class Controller(ABC):
 
     async def send(self, method: str, path: str, body: Obj, what: str, cause: str) -> Obj:
         """Send a write; a PATCH is a strategic merge. Raises SyncError if it is refused."""
-        label, kind = f"{self.COMPONENT}: {what}", STRATEGIC if method == "PATCH" else "application/json"
+        label = f"{self.COMPONENT}: {what}"
+        kind = STRATEGIC if method == "PATCH" else "application/json"
         answer = await self.client.write(method, path, body, label, content_type=kind, cause=cause)
         if answer.ok:
             return decode_json(answer.body, dict)
