@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ktui.audit.deduplication import DeduplicatedTally, deduplicate
+from ktui.audit.deduplication import DeduplicatedTally
 from ktui.audit.formats.log_record import Skips
 from ktui.audit.group import AuditGroup
 from ktui.audit.periods import iso_time
@@ -109,7 +109,7 @@ class Wish:
             versions, self.sizes, progress=self.progress, earlier=versions_before(source.version, self.gates),
             aggregated=self.aggregated,
         )  # fmt: skip
-        unique = deduplicate(tally)
+        unique = DeduplicatedTally(tally)
         groups, ranked_by = ranked(unique.groups, predictions)
         every = shares(groups, predictions)
         rows, earlier = every[: len(versions)], every[len(versions) :]
