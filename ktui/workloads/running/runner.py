@@ -153,7 +153,7 @@ class Run:
         self._phase_began = now if counts else None
 
     async def _prepare(self, fleet: Fleet) -> None:
-        cluster = await read_cluster(self.client, self.version)
+        cluster = await read_cluster(self.client)
         for variant in self.variants:
             context = variant.context = LoadContext(
                 self.workload.name, self.id, variant.name, variant.knobs, cluster, fleet, self.account

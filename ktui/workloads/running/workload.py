@@ -66,25 +66,24 @@ METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The cluster. `version` is the Kubernetes version that the server follows, "" if unknown."""
+    """The cluster, and its names."""
 
     client: ApiClient
     nodes: tuple[str, ...]
     namespaces: tuple[str, ...]
-    version: str = ""
 
     def node(self, index: int) -> str:
         """Return the node of agent number `index`; with more agents than nodes, several share one."""
         return self.nodes[index % len(self.nodes)]
 
 
-async def read_cluster(client: ApiClient, version: str) -> Cluster:
+async def read_cluster(client: ApiClient) -> Cluster:
     """Read the names; raise ClientError if there are no nodes or no server."""
     nodes = await names_in(client, "/api/v1/nodes", MOST_NAMES)
     if not nodes:
         raise ClientError("the server has no nodes: `ktui seed` fills it with a demo cluster")
     namespaces = await names_in(client, "/api/v1/namespaces", MOST_NAMES)
-    return Cluster(client, tuple(name for _, name in nodes), tuple(name for _, name in namespaces), version)
+    return Cluster(client, tuple(name for _, name in nodes), tuple(name for _, name in namespaces))
 
 
 async def names_in(client: ApiClient, collection: str, limit: int) -> list[tuple[str, str]]:
