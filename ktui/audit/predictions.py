@@ -29,13 +29,9 @@ _NEVER_STORED = frozenset((_METRICS, "packages.operators.coreos.com"))
 _BUILTIN = frozenset((*(resource.group for resource in BUILTIN.all()), "extensions"))  # the last: up to 1.21
 
 
-class _Service(msgspec.Struct):
-    name: str = ""
-
-
 class _ApiServiceSpec(msgspec.Struct):
     group: str = ""
-    service: _Service | None = None
+    service: dict[str, msgspec.Raw] | None = None
 
 
 class _ApiService(msgspec.Struct):

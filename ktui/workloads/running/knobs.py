@@ -121,9 +121,6 @@ class Knobs:
     def values(self) -> dict[str, Value]:
         return dict(self._values)
 
-    def copy(self) -> Knobs:
-        return Knobs(self.knobs, dict(self._values))
-
 
 def hint(word: str, names: Collection[str]) -> str:
     """Return which of the names a user may have meant, or all of them."""
