@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -34,13 +34,10 @@ def undecodable(error: Exception, what: str) -> Malformed:
     return Malformed(f"not {what}: {'it nests too deeply' if isinstance(error, RecursionError) else error}")
 
 
-class Skip:
-    """Why a valid record is not counted; compared by identity."""
+class Skip(NamedTuple):
+    """Why a valid record is not counted."""
 
-    __slots__ = ("what",)
-
-    def __init__(self, what: str) -> None:
-        self.what = what
+    what: str
 
 
 class Skips:

@@ -13,7 +13,6 @@ from ktui.contract.events import (
     CacheStatus,
     Dropped,
     EtcdCall,
-    EtcdProgress,
     LevelScrape,
     Marker,
     RequestFinished,
@@ -45,7 +44,6 @@ class Account:
         self.others = LoadFigures()
         self.housekeeping = TotalCost()  # RPCs of the server itself: reflectors, counts, progress requests
         self.dropped = 0
-        self.head = 0
         self.caches: dict[str, CacheStatus] = {}
         self.nominal_seats: dict[str, int] = {}  # by priority level
         # called with each event, for a workload's own use
@@ -79,8 +77,6 @@ class Account:
                     self._called(event)
                 case CacheStatus():
                     self.caches[event.resource] = event
-                case EtcdProgress():
-                    self.head = event.head
                 case LevelScrape():
                     self.nominal_seats[event.level] = int(event.gauges.nominal or 0)
                 case Dropped():
