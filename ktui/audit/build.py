@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ktui.audit.deduplication import DeduplicatedTally, deduplicate
-from ktui.audit.formats.log_record import JSON
+from ktui.audit.deduplication import DeduplicatedTally
+from ktui.audit.formats.log_record import Skips
 from ktui.audit.group import AuditGroup
 from ktui.audit.periods import iso_time
 from ktui.audit.predictions import (
@@ -109,7 +109,7 @@ class Wish:
             versions, self.sizes, progress=self.progress, earlier=versions_before(source.version, self.gates),
             aggregated=self.aggregated,
         )  # fmt: skip
-        unique = deduplicate(tally)
+        unique = DeduplicatedTally(tally)
         groups, ranked_by = ranked(unique.groups, predictions)
         every = shares(groups, predictions)
         rows, earlier = every[: len(versions)], every[len(versions) :]
@@ -202,7 +202,7 @@ def _no_lists(chosen: VersionShare, tally: Tally) -> str:
         )
     if not any(tally.formats.values()):
         return "no request was found in these logs"
-    unread = tally.malformed + sum(file.skipped.get(JSON.what, 0) for file in tally.files)
+    unread = tally.malformed + sum(file.skipped.get(Skips.JSON.what, 0) for file in tally.files)
     if unread:
         return f"no LIST of a stored resource in what could be read; {integer(unread)} records could not"
     return "these logs hold no LIST of a stored resource"

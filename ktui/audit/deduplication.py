@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from ktui.audit.formats.log_record import Spent
 from ktui.audit.group import AuditGroup
@@ -91,42 +89,14 @@ def _nearest(
     return min(alike, key=lambda each: (abs(each[0] - at), each[1]), default=None)
 
 
-@dataclass(frozen=True, slots=True)
 class DeduplicatedTally:
-    """The counts without repetitions.
+    """The counts of a tally without repetitions. The tally is not changed, and can be fed further.
 
     `duplicates` is the number of records that repeat another one, `doubles` of httplog lines of audit Events.
     `weighted` is the number of sampled traces that count as `weight` requests each.
     `folded` is the number of requests in groups that were too small to be kept, by verb.
     """
 
-    groups: list[AuditGroup]
-    folded: Counter[str]
-    unrouted: int
-    duplicates: int
-    doubles: int
-    weighted: int = 0
-    weight: int = 1
-
-
-def deduplicate(tally: Tally) -> DeduplicatedTally:
-    """Return the counts without repetitions. The tally is not changed, and can be fed further."""
-    work = _Deduplication(tally)
-    found = Repeats(tally.journal)
-    for row in found.duplicates:
-        work.remove(row)
-    for line, event in found.doubles:
-        work.move(line, event)
-    weight = round(1_000_000 / tally.options.sampling)
-    elsewhere = {*found.duplicates, *(line for line, _ in found.doubles)}
-    weighted = work.weigh(elsewhere, weight) if weight > 1 else 0
-    changed = [work.changed.get(id(group), group) for group in tally.groups]
-    groups = [group for group in changed if group.count]
-    again, doubles = len(found.duplicates), len(found.doubles)
-    return DeduplicatedTally(groups, work.folded, work.unrouted, again, doubles, weighted, weight)
-
-
-class _Deduplication:
     def __init__(self, tally: Tally) -> None:
         self._tally, self._journal = tally, tally.journal
         self._slow = {row: Spent(*numbers) for row, numbers in tally.journal.by_row("slow").items()}
@@ -134,11 +104,22 @@ class _Deduplication:
         self._traced = tally.journal.by_row("traced")
         # Rows whose request has a trace already: spans say more than klog's lines.
         self._told = {row for row in self._traced if self._journal.kind[row] == TRACE}
-        self.changed: dict[int, AuditGroup] = {}
+        self._changed: dict[int, AuditGroup] = {}
         self.folded = tally.folded.requests.copy()
         self.unrouted = tally.unrouted
+        found = Repeats(tally.journal)
+        self.duplicates, self.doubles = len(found.duplicates), len(found.doubles)
+        for row in found.duplicates:
+            self._remove(row)
+        for line, event in found.doubles:
+            self._move(line, event)
+        self.weight = round(1_000_000 / tally.options.sampling)
+        elsewhere = {*found.duplicates, *(line for line, _ in found.doubles)}
+        self.weighted = self._weigh(elsewhere, self.weight) if self.weight > 1 else 0
+        changed = [self._changed.get(id(group), group) for group in tally.groups]
+        self.groups = [group for group in changed if group.count]
 
-    def remove(self, row: int) -> None:
+    def _remove(self, row: int) -> None:
         """Remove a record that is counted elsewhere."""
         journal = self._journal
         traced = self._traced.get(row)
@@ -159,9 +140,9 @@ class _Deduplication:
             return
         group.remove(journal.took[row], journal.code[row], self._slow.get(row))
 
-    def move(self, line: int, event: int) -> None:
+    def _move(self, line: int, event: int) -> None:
         """Count only the Event, with what the other record adds: httplog its seats, a trace its route."""
-        self.remove(line)
+        self._remove(line)
         group = self._group(event)
         if group is None or isinstance(group, str):
             return
@@ -174,7 +155,7 @@ class _Deduplication:
                 source = source_of(spent, group.key.shape, self._journal.code[event])
                 group.slow.add(spent, source, -1)
 
-    def weigh(self, counted_elsewhere: set[int], times: int) -> int:
+    def _weigh(self, counted_elsewhere: set[int], times: int) -> int:
         """Count each trace as the requests that it stands for; return how many traces there are."""
         found = 0
         journal = self._journal
@@ -196,7 +177,7 @@ class _Deduplication:
         number = self._journal.group[row]
         group = self._tally.numbered[number] if number != NO_GROUP else None
         if isinstance(group, AuditGroup):
-            if id(group) not in self.changed:
-                self.changed[id(group)] = group.copy()
-            return self.changed[id(group)]
+            if id(group) not in self._changed:
+                self._changed[id(group)] = group.copy()
+            return self._changed[id(group)]
         return group

@@ -35,7 +35,6 @@ class Client(NamedTuple):
         return _SERVICE_ACCOUNT + self.user.replace("/", ":") if "/" in self.user else ""
 
 
-@lru_cache(maxsize=8192)
 def client_of(agent: str, user: str) -> Client:
     words = agent.split(None, 1)
     named = None if user else _IN_AGENT.search(agent)

@@ -19,12 +19,11 @@ from typing import ClassVar
 import msgspec
 
 from ktui.audit import observed
-from ktui.audit.formats.log_record import LoggedRequest, Spent
+from ktui.audit.formats.log_record import READS, LoggedRequest, Spent
 
 MOST = 1 << 21
 """Most requests in a journal: 73 MB."""
 EVENT, STARTED, LINE, TRACE, TRACE_LINE = 0, 1, 2, 3, 4
-_READS = ("get", "list", "watch")  # of Events and traces; httplog has verbs in capitals
 NO_GROUP = -1
 _PARTS = 8
 _HEX, _UUID, _DASHES = 32, 36, (8, 13, 18, 23)
@@ -128,7 +127,7 @@ def kind_of(request: LoggedRequest) -> int:
     """
     if request.traced is not None:
         return TRACE if request.query else TRACE_LINE
-    if request.verb not in _READS:
+    if request.verb not in READS:  # httplog has verbs in capitals
         return LINE
     return EVENT if request.done else STARTED
 

@@ -8,16 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from ktui.audit.formats import auditlog
-from ktui.audit.formats.log_record import (
-    EARLY,
-    JSON,
-    KLOG,
-    WRITES,
-    LoggedRequest,
-    Malformed,
-    Skip,
-    SlowRequest,
-)
+from ktui.audit.formats.log_record import LoggedRequest, Malformed, Skip, Skips, SlowRequest
 from ktui.audit.formats.record_reader import Record, Traced, TraceReader, Wrapped, line_reader
 from ktui.audit.reading.streams import LongLine
 from ktui.core.format import integer
@@ -63,11 +54,12 @@ class FileCount:
         if not self.lines:
             return "it is empty"
         skipped = Counter(self.skipped)
-        if skipped[WRITES.what] and self.admin:
+        writes = skipped[Skips.WRITES.what]
+        if writes and self.admin:
             return f"{_ADMIN} leaves out get and list requests: enable the category kube-audit instead"
-        if skipped[WRITES.what] and not self.malformed:
+        if writes and not self.malformed:
             return (
-                f"{integer(skipped[WRITES.what])} audit Events, all of writes: an audit policy (or a log "
+                f"{integer(writes)} audit Events, all of writes: an audit policy (or a log "
                 "category such as GKE's activity) leaves out reads"
             )
         mostly = max(self.skipped, key=self.skipped.__getitem__, default="")
@@ -77,9 +69,11 @@ class FileCount:
 
 
 _HINTS = {
-    KLOG.what: " (kube-apiserver logs requests from -v=3 on)",
-    JSON.what: " (looked for an audit Event, a LogEntry of GKE or an httplog line up to three fields deep)",
-    EARLY.what: " (the audit policy leaves out the stage ResponseComplete)",
+    Skips.KLOG.what: " (kube-apiserver logs requests from -v=3 on)",
+    Skips.JSON.what: (
+        " (looked for an audit Event, a LogEntry of GKE or an httplog line up to three fields deep)"
+    ),
+    Skips.EARLY.what: " (the audit policy leaves out the stage ResponseComplete)",
 }
 
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from ktui.audit.formats.log_record import SKIPS
+from ktui.audit.formats.log_record import Skip, Skips
 from ktui.audit.group import AuditGroup, SlowGroup
 from ktui.audit.journal import Journal
 from ktui.audit.log_reader import FileCount
@@ -26,7 +26,7 @@ _LARGEST = 1 << 30
 _LATEST = 1 << 57  # microseconds: the year 6536
 _BUCKETS = 16 * 64
 _FOLDED = ("list", "get", "watch")  # verbs of folded groups, which have the indexes -1, -2, -3
-_SKIPPED = tuple(skip.what for skip in SKIPS)
+_SKIPPED = [skip.what for skip in vars(Skips).values() if isinstance(skip, Skip)]
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
 

@@ -29,13 +29,9 @@ _NEVER_STORED = frozenset((_METRICS, "packages.operators.coreos.com"))
 _BUILTIN = frozenset((*(resource.group for resource in BUILTIN.all()), "extensions"))  # the last: up to 1.21
 
 
-class _Service(msgspec.Struct):
-    name: str = ""
-
-
 class _ApiServiceSpec(msgspec.Struct):
     group: str = ""
-    service: _Service | None = None
+    service: dict[str, msgspec.Raw] | None = None
 
 
 class _ApiService(msgspec.Struct):
@@ -51,8 +47,7 @@ class AggregatedGroups:
     """Aggregated APIs: groups whose requests kube-apiserver passes on to another server.
 
     Such a server has storage of its own (or none), so neither routes nor advice of kube-apiserver apply.
-    `named`: by the user or by APIServices.
-    `custom`: the groups of all CustomResourceDefinitions, None if these are not known.
+    `named`: by the user or by APIServices. `custom`: those of all CustomResourceDefinitions, None if unknown.
     """
 
     named: frozenset[str] = frozenset()

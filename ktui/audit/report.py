@@ -16,8 +16,7 @@ class Lines:
     """Lines by kind. `skipped` are valid but not counted (writes, other messages).
 
     `traces` counts requests. `doubles`: httplog lines and traces whose request another record counts already
-    (an audit Event). `duplicates`: records that
-    repeat another one, in the same file or in another.
+    (an audit Event). `duplicates`: records that repeat another one, in the same file or in another.
     """
 
     total: int
@@ -165,8 +164,7 @@ class GroupReport:
 
     `route` is what traces tell (`cache, etcd`: both), else the prediction: `cache or etcd` if it depends on
     a query string that was not logged, `another server` for an aggregated API; `possible_routes` has all.
-    `routes` is by version from the selected one on,
-    `earlier_routes` before it; `errors` by status code from 400 on.
+    `routes` is by version from the selected one on, `earlier_routes` before it; `errors` by status code.
     """
 
     rank: int

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.audit.formats.log_record import OUTSIDE, LoggedRequest, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, Skips, SlowRequest
 from ktui.audit.log_reader import FileCount, LogReader
 from ktui.audit.periods import iso_time
 from ktui.audit.tally import TallyOptions
@@ -54,13 +54,10 @@ class ListedRequest(msgspec.Struct, gc=False):
 class RequestList(LogReader):
     """Collects requests from blocks of records, as a Tally does, and gives each of them to `emit` once."""
 
-    def __init__(
-        self, options: TallyOptions, emit: Callable[[ListedRequest], None], most: int = MOST
-    ) -> None:
+    def __init__(self, options: TallyOptions, emit: Callable[[ListedRequest], None]) -> None:
         super().__init__(options.now, writes=True)
         self._since, self._until = options.since, options.until
         self._emit = emit
-        self._most = most
         self._kept: OrderedDict[str, dict[str, ListedRequest]] = OrderedDict()  # by Audit-ID and source
         self._numbers = 0
         self.overflowed = False
@@ -97,7 +94,7 @@ class RequestList(LogReader):
             file.read += 1
             self._add(listed)
         else:
-            file.skipped[OUTSIDE.what] += 1
+            file.skipped[Skips.OUTSIDE.what] += 1
 
     def _add(self, listed: ListedRequest) -> None:
         key = listed.audit_id
@@ -108,9 +105,9 @@ class RequestList(LogReader):
         before = sources.get(listed.source)
         if before is None or before.status is None or listed.status is not None:
             sources[listed.source] = listed
-        if len(self._kept) > self._most:
+        if len(self._kept) > MOST:
             self.overflowed = True
-            for _ in range(self._most // 2):
+            for _ in range(MOST // 2):
                 self._give(_joined(self._kept.popitem(last=False)[1]))
 
 

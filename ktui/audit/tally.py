@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ktui.audit.formats.log_record import OUTSIDE, WRITES, LoggedRequest, Malformed, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, Malformed, Skips, SlowRequest
 from ktui.audit.formats.record_reader import logged
 from ktui.audit.group import AuditGroup, AuditGroupKey, Client, RangeKey, SlowGroup, client_of, range_key
 from ktui.audit.journal import EVENT, LINE, MOST, NO_GROUP, STARTED, TRACE, TRACE_LINE, Journal, kind_of
@@ -80,8 +80,7 @@ class Tally(LogReader):
         self.spans: dict[str, LogPeriod] = {}
         self.bad_lines: list[BadLine] = []
         self.unrouted = 0
-        # A cache by URI, because clients repeat their requests.
-        self._shapes: dict[str, tuple[RequestShape | None, int]] = {}
+        self._shape = lru_cache(_MOST_URIS)(_shape_of)  # clients repeat their requests
         self.journal = Journal(most_requests)
         self.folded = Folded()
         self.groups: TopGroups[tuple[Client, RequestShape, bool], AuditGroup] = TopGroups(
@@ -123,7 +122,7 @@ class Tally(LogReader):
         since, until = self.options.since, self.options.until
         if since > FIRST or until < LAST:
             inside = [request for request in requests if since <= request.at <= until]
-            file.skipped[OUTSIDE.what] += len(requests) - len(inside)
+            file.skipped[Skips.OUTSIDE.what] += len(requests) - len(inside)
             requests = inside
         if requests:
             file.read += len(requests)
@@ -144,12 +143,12 @@ class Tally(LogReader):
         """Append the reads among the requests of traces, each of which counts as a record."""
         file.lines += len(traced)
         reads = [request for each in traced if (request := logged(each)) is not None]
-        file.skipped[WRITES.what] += len(traced) - len(reads)
+        file.skipped[Skips.WRITES.what] += len(traced) - len(reads)
         found += reads
 
     def _take_slow(self, slow: SlowRequest, file: FileCount) -> None:
         if not self.options.since <= slow.at <= self.options.until:
-            file.skipped[OUTSIDE.what] += 1
+            file.skipped[Skips.OUTSIDE.what] += 1
             return
         file.read += 1
         self._count_source("etcd", [slow])
@@ -158,12 +157,12 @@ class Tally(LogReader):
         group.add(slow)
 
     def _count_requests(self, requests: list[LoggedRequest]) -> None:
-        shapes, groups = self._shapes, self.groups
+        groups = self.groups
         numbers: list[int] = []
         contents: list[int] = []
         for request in requests:
             uri, agent, user = request.uri, request.agent, request.user
-            shape, content = shapes.get(uri) or self._shape_of(uri)
+            shape, content = (self._shape if len(uri) < _REMEMBERED else _shape_of)(uri)
             client, checksum = (_client if len(agent) + len(user) < _REMEMBERED else _client_of)(agent, user)
             contents.append(content ^ checksum)
             if shape is None:
@@ -193,15 +192,6 @@ class Tally(LogReader):
             else:
                 self.spans[source] = LogPeriod.of(moments)
 
-    def _shape_of(self, uri: str) -> tuple[RequestShape | None, int]:
-        """Return the shape of a URI (None if it does not read a stored resource) and its checksum."""
-        found = shape_of_uri(uri), zlib.crc32(uri.encode("utf-8", "replace"))
-        if len(uri) < _REMEMBERED:
-            if len(self._shapes) >= _MOST_URIS:
-                self._shapes.clear()  # cheaper than finding the oldest: most URIs are not repeated
-            self._shapes[uri] = found
-        return found
-
     def add_group(self, key: AuditGroupKey, example: str) -> AuditGroup:
         group = self.groups.add(
             key, AuditGroup(key, example, NO_GROUP if self.journal.full else len(self.numbered))
@@ -228,6 +218,11 @@ class Tally(LogReader):
         """Keep a bad line as an example, unless there are enough, or enough with this reason."""
         if len(self.bad_lines) < EXAMPLES and sum(kept.why == bad.why for kept in self.bad_lines) < _ALIKE:
             self.bad_lines.append(bad)
+
+
+def _shape_of(uri: str) -> tuple[RequestShape | None, int]:
+    """Return the shape of a URI (None if it does not read a stored resource) and its checksum."""
+    return shape_of_uri(uri), zlib.crc32(uri.encode("utf-8", "replace"))
 
 
 def _client_of(agent: str, user: str) -> tuple[Client, int]:

@@ -45,7 +45,6 @@ def _plurals() -> dict[str, str]:
     return {resource.id.partition(".")[0]: resource.id for resource in reversed(BUILTIN.preferred())}
 
 
-@lru_cache(maxsize=4096)
 def _of_prefix(prefix: str) -> str:
     if (found := _ids().get(prefix)) is not None:
         return found
@@ -53,7 +52,6 @@ def _of_prefix(prefix: str) -> str:
     return f"{plural}.{group}" if group else plural
 
 
-@lru_cache(maxsize=4096)
 def _of_type(name: str) -> str:
     """Return the resource of a type `*core.Pod`; "" for custom resources (`*unstructured.Unstructured`)."""
     if not name.startswith("*"):
@@ -125,14 +123,14 @@ class Family:
 
 _TOTALS = ("_count", "_sum")
 _LIST = b'verb="LIST"'
-VERBS: Mapping[str, str] = {  # the figures of requests by verb, besides LIST and GET
-    "WATCH": "watch_requests", "POST": "creates", "PUT": "updates", "PATCH": "patches", "APPLY": "patches",
-    "DELETE": "deletes", "DELETECOLLECTION": "deletes",
+VERBS: Mapping[str, str] = {  # the figures of requests by verb
+    "LIST": "lists", "GET": "gets", "WATCH": "watch_requests", "POST": "creates", "PUT": "updates",
+    "PATCH": "patches", "APPLY": "patches", "DELETE": "deletes", "DELETECOLLECTION": "deletes",
 }  # fmt: skip
 
 
-def _counter(name: str, figure: str, since: int = 24, until: int = _EVER) -> Family:
-    return Family(name, "counter", (figure,), since, until)
+def _counter(name: str, figure: str, since: int = 24) -> Family:
+    return Family(name, "counter", (figure,), since)
 
 
 def _histogram(name: str, count: str, total: str, since: int = 24, text: bytes = b"") -> Family:
@@ -153,7 +151,7 @@ RESOURCES = (
            samples=(*_TOTALS, "_bucket"), bucket=1),
     Family("apiserver_selfrequest_total", "self_requests", ("self_lists",), text=_LIST),
     Family("apiserver_request_total", "requests",
-           ("lists", "list_errors", "list_rejected", "gets", "get_errors", *VERBS.values())),
+           ("list_errors", "list_rejected", "get_errors", *VERBS.values())),
     Family("apiserver_request_terminations_total", "terminations", ("terminated_requests",)),
     _counter("apiserver_request_aborts_total", "aborted"),
     Family("apiserver_request_duration_seconds", "durations",

@@ -94,7 +94,7 @@ class _Reader:
     def page(self) -> ScrapePage:
         readers = {family.kind: getattr(self, family.kind) for family in ALL}
         for sample in self._samples:
-            family, suffix = _BY_SAMPLE[sample.name]
+            family, suffix = BY_SAMPLE[sample.name]
             readers[family.kind](family, suffix, sample)
         resources = {name: self._resource(name) for name in sorted({*self._resources, *self._gauges})}
         levels = {name: self._level(name) for name in sorted({*self._levels, *self._level_gauges})}
@@ -159,20 +159,13 @@ class _Reader:
         if sample.labels.get("subresource"):
             return
         verb, code = sample.labels.get("verb", ""), sample.labels.get("code", "")
-        numbers = self._of(sample.labels)
-        if verb != "LIST":
-            figure = "gets" if verb == "GET" else VERBS.get(verb)
-            if figure is not None:
-                numbers[figure] += sample.value
-            if verb == "GET" and code[:1] in ("4", "5") and code not in ("404", "429"):
-                numbers["get_errors"] += sample.value
-            return
-        lists, errors, rejected = family.figures[:3]
-        numbers[lists] += sample.value
-        if code == "429":
-            numbers[rejected] += sample.value
-        elif code[:1] in ("4", "5"):
-            numbers[errors] += sample.value
+        numbers, failed = self._of(sample.labels), code[:1] in ("4", "5")
+        if verb in VERBS:
+            numbers[VERBS[verb]] += sample.value
+        if verb == "LIST" and failed:
+            numbers["list_rejected" if code == "429" else "list_errors"] += sample.value
+        elif verb == "GET" and failed and code not in ("404", "429"):
+            numbers["get_errors"] += sample.value
 
     def terminations(self, family: Family, suffix: str, sample: Sample) -> None:
         if sample.labels.get("code") != "429":  # these are counted as rejected
@@ -263,7 +256,7 @@ class _Reader:
         return self._resources[resource_of(labels)]
 
 
-_BY_SAMPLE = {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
+BY_SAMPLE = {f"{family.name}{suffix}": (family, suffix) for family in ALL for suffix in family.samples}
 
 
 def _call_time(calls: float, ms: float, rejected: float) -> CallTime:

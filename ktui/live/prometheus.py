@@ -26,7 +26,7 @@ from ktui.contract.events.live import LiveServer, ReplicaScrape
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.gates import minor_of
 from ktui.live.families import ALL, ANCHOR, Family
-from ktui.live.page_figures import ScrapePage, page_of
+from ktui.live.page_figures import BY_SAMPLE, ScrapePage, page_of
 from ktui.live.server_details import LiveFeed, page_events
 
 SECONDS = 15.0  # between two queries; Prometheus scrapes every 15 to 60 s
@@ -175,10 +175,10 @@ class PrometheusFeed(LiveFeed):
     def _add(self, moments: Moments, series: _Series) -> None:
         metric = series.metric
         name, instance = metric.get("__name__", ""), metric.get("instance", "")
-        family = _FAMILY_OF.get(name)
-        if family is None:
+        found = BY_SAMPLE.get(name)
+        if found is None:
             return
-        self._families.setdefault(instance, set()).add(family.name)
+        self._families.setdefault(instance, set()).add(found[0].name)
         labels = {label: text for label, text in metric.items() if label not in _OWN_LABELS}
         for at, text in series.values or ([series.value] if series.value is not None else []):
             with suppress(ValueError):
@@ -195,14 +195,11 @@ class PrometheusFeed(LiveFeed):
                 if ANCHOR not in families and "apiserver_cache_list_fetched_objects_total" not in families:
                     continue  # a scheduler, a metrics-server
                 page = await asyncio.to_thread(_page, samples, families)
-                events += self._events(page, instance, at)
+                self._version = page.version or self._version
+                self._gates = page.gates or self._gates
+                name = self._process_of(instance, page.process.get("started", 0.0))
+                events += page_events(page, ReplicaScrape(at=at, replica=name, version=page.version))
         return events
-
-    def _events(self, page: ScrapePage, instance: str, at: float) -> list[AnyEvent]:
-        self._version = page.version or self._version
-        self._gates = page.gates or self._gates
-        name = self._process_of(instance, page.process.get("started", 0.0))
-        return page_events(page, ReplicaScrape(at=at, replica=name, version=page.version))
 
     def _process_of(self, instance: str, started: float) -> str:
         """Return the replica's name: another one after a restart, as its counters start at 0 again."""
@@ -218,9 +215,6 @@ class PrometheusFeed(LiveFeed):
             version=self._version, gates=self._gates,
         )  # fmt: skip
         return self._announce(server)
-
-
-_FAMILY_OF = {f"{family.name}{suffix}": family for family in ALL for suffix in family.samples}
 
 
 def selectors() -> Iterator[str]:

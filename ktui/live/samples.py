@@ -8,10 +8,9 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
-import msgspec
-
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
+from ktui.client.list_stream import ListEnvelope
 from ktui.contract.events import AnyEvent
 from ktui.contract.events.live import (
     CacheProbe,
@@ -28,14 +27,6 @@ from ktui.live.replica_pool import STALL_SECONDS, TEXT, ReplicaConnection, Repli
 from ktui.live.server_details import ServerDetails
 
 NAME = "ktui-probe"  # no object has this name
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-
-
-class _List(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
 def collection_of(resource_id: str) -> str:
@@ -58,7 +49,7 @@ def probe_paths(collection: str) -> tuple[str, str]:
 def decode_list(content: bytes, path: str) -> int:
     """Return the resourceVersion of a List. Raises ClientError."""
     try:
-        found = decode_json(content, _List).metadata.resource_version
+        found = decode_json(content, ListEnvelope).metadata.resource_version
     except DocumentError as error:
         raise ClientError(f"the answer to {path} is not valid: {error}") from error
     if not found.isdecimal() or len(found) > 18:
@@ -68,9 +59,10 @@ def decode_list(content: bytes, path: str) -> int:
 
 MOST_REQUESTS = 5_000  # read of a dump: a kube-apiserver admits a few hundred at a time
 OWN_PATHS = "/debug/api_priority_and_fairness"
-_READ_VERBS = ("get", "list", "watch", "head", "options", "proxy", "connect")
-_WRITE_VERBS = ("create", "update", "patch", "delete", "deletecollection", "post", "put")
-_VERBS = frozenset((*_READ_VERBS, *_WRITE_VERBS))
+_VERBS = frozenset((
+    "get", "list", "watch", "head", "options", "proxy", "connect", "create", "update", "patch", "delete",
+    "deletecollection", "post", "put",
+))  # fmt: skip
 _BEHIND = 5  # columns after APIPath
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(?:Z|[+-][0-9:]+)")
 _NANOSECONDS = re.compile(r"(\.\d{6})\d*")
@@ -147,9 +139,8 @@ def _time(text: str) -> float:
 
 
 ANSWER_SECONDS = 3.0  # without an answer to a small GET, after which a replica is down
-_DUMPS = "/debug/api_priority_and_fairness"
-DUMP = f"{_DUMPS}/dump_requests?includeRequestDetails=1"
-LEVELS, QUEUES = f"{_DUMPS}/dump_priority_levels", f"{_DUMPS}/dump_queues"
+DUMP = f"{OWN_PATHS}/dump_requests?includeRequestDetails=1"
+LEVELS, QUEUES = f"{OWN_PATHS}/dump_priority_levels", f"{OWN_PATHS}/dump_queues"
 HEALTH = "/readyz"  # where the dumps may not be read
 
 

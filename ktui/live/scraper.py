@@ -10,7 +10,8 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import TypeVar, cast
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 
@@ -33,22 +34,17 @@ def in_daemon_thread(work: Callable[[], Result]) -> asyncio.Future[Result]:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 
-    def settle(result: Result | None, error: Exception | None) -> None:
-        if future.done():  # cancelled meanwhile
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(cast(Result, result))
+    def settle(settled: Callable[[], None]) -> None:
+        if not future.done():  # else cancelled meanwhile
+            settled()
 
     def run() -> None:
-        result, error = None, None
         try:
-            result = work()
+            settled = partial(future.set_result, work())
         except Exception as failure:  # passed to the future
-            error = failure
+            settled = partial(future.set_exception, failure)
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(settle, result, error)
+            loop.call_soon_threadsafe(settle, settled)
 
     threading.Thread(target=run, name="credentials", daemon=True).start()
     return future

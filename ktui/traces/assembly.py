@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ktui.traces import span_names as names
 from ktui.traces.reading import is_handler, is_server, read_request
@@ -19,16 +20,14 @@ HOLD = 30.0
 MOST_SPANS = 200_000
 
 
+@dataclass(slots=True)
 class _Trace:
     """The spans of one trace that are not reported yet."""
 
-    __slots__ = ("due", "reported", "since", "spans")
-
-    def __init__(self, since: float) -> None:
-        self.since = since
-        self.due: float | None = None  # when its server spans are reported; None: none came
-        self.spans: dict[str, TraceSpan] = {}
-        self.reported = False
+    since: float
+    due: float | None = None  # when its server spans are reported; None: none came
+    spans: dict[str, TraceSpan] = field(default_factory=dict)
+    reported: bool = False
 
 
 class TraceAssembler:
@@ -37,9 +36,9 @@ class TraceAssembler:
     `settle`: seconds for which a trace waits after its server span, for spans that come out of order.
     """
 
-    def __init__(self, *, settle: float = 0.0, hold: float = HOLD, most_spans: int = MOST_SPANS) -> None:
+    def __init__(self, *, settle: float = 0.0, most_spans: int = MOST_SPANS) -> None:
         self.counts = SpanCounts()
-        self._settle, self._hold, self._most = settle, hold, most_spans
+        self._settle, self._most = settle, most_spans
         self._traces: OrderedDict[str, _Trace] = OrderedDict()
         self._size = 0
 
@@ -87,7 +86,7 @@ class TraceAssembler:
                 if now >= trace.due:
                     ended.append(key)
                     yield from _requests(trace, self.counts)
-            elif now - trace.since >= self._hold and not trace.reported:
+            elif now - trace.since >= HOLD and not trace.reported:
                 yield from _requests(trace, self.counts)
                 trace.reported = True
                 # These spans of a WATCH end long before the WATCH does.

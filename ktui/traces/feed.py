@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator
-from urllib.parse import unquote
 
 from ktui import __version__
 from ktui.contract.events import (
@@ -23,7 +22,7 @@ from ktui.contract.events import (
 )
 from ktui.contract.events.base import KUBE_APISERVER
 from ktui.contract.events.live import LiveStatus
-from ktui.kube.requestinfo import RequestInfo, first_values, parse_path, selected_name
+from ktui.kube.requestinfo import RequestInfo, first_values, selected_name
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import assumed_state
 from ktui.kube.routing.plan import Plan
@@ -31,6 +30,7 @@ from ktui.kube.routing.predict import predict
 from ktui.kube.routing.request import RequestError, parse_request
 from ktui.kube.versions import Behaviour
 from ktui.traces import SCHEME
+from ktui.traces.reading import info_of
 from ktui.traces.receiver import OtlpReceiver
 from ktui.traces.spans import TracedRequest
 
@@ -105,7 +105,7 @@ class TraceEvents:
         """Yield the events of a request; of a WATCH that was reported before, only those of its end."""
         watch = request.verb == "watch"
         number = self._watches.pop(request.trace_id, 0) if watch and request.continues else 0
-        info = parse_path(unquote(request.path.partition("?")[0]))
+        info = info_of(request.path)
         end = (request.at + max(0, request.took)) / 1e6
         if not number:
             if not request.path:

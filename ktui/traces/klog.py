@@ -37,8 +37,8 @@ MOST_OPEN, MOST_ITEMS = 1024, 256
 _HEAD = re.compile(
     r'"((?:[^"\\]|\\.)*)" (?:(.*) )?\((\d\d-\w{3}-\d{4} [\d:.]+)\) \(total time: (\d+)ms\):\s*'
 )
-_SPAN = re.compile(r'\["((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
-_STEP = re.compile(r'---"((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
+# A span or, after dashes, a step.
+_ITEM = re.compile(r'(\[|---)"((?:[^"\\]|\\.)*)" (?:(.*) )?(\d+)ms \((\d\d:\d\d:\d\d\.\d{3})\)(\]*)\s*')
 _END = re.compile(r"\[([^\]]+)\] \[[^\]]+\] END\s*")
 _KEYS = (
     "accept", "audit-id", "client", "api-group", "api-version", "name", "subresource", "namespace",
@@ -72,7 +72,6 @@ class TraceLines:
     def __init__(self) -> None:
         self.counts = SpanCounts()
         self.cut = 0  # traces without their END or their beginning
-        self.others = 0  # traces that are no request's: reflectors, other components
         self._open: OrderedDict[str, _Open] = OrderedDict()
         # By number: lines that came before the first one, because the newest entries come first (gcloud).
         self._backwards: OrderedDict[str, list[str]] = OrderedDict()
@@ -135,15 +134,14 @@ class TraceLines:
             if took := _nanoseconds(end[1]):
                 trace.spans[0].end = trace.spans[0].start + took
             return self._request(trace)
-        opened = _SPAN.fullmatch(rest)
-        item = opened or _STEP.fullmatch(rest)
+        item = _ITEM.fullmatch(rest)
         if item is None:
             raise BrokenTrace("a line of a klog trace that breaks off, or with text in between")
-        name, text, duration, at, closing = item.groups()
+        sign, name, text, duration, at, closing = item.groups()
         if len(trace.spans) < MOST_ITEMS and trace.stack:
             top = trace.stack[-1]
             moment = _near(trace.spans[0].start, at)
-            if opened is not None:
+            if sign == "[":
                 span = self._span(name, text or "", moment, int(duration) * 1_000_000, top)
                 trace.spans.append(span)
                 trace.stack.append(span)
@@ -163,8 +161,7 @@ class TraceLines:
         top = trace.spans[0]
         audit_id = top.text(names.AUDIT_ID)
         handled = top.name in names.HANDLERS and bool(top.text(names.HANDLER_URL))
-        if not handled and not audit_id:
-            self.others += 1
+        if not handled and not audit_id:  # that of a reflector or another component
             return None
         children: dict[str, list[TraceSpan]] = {}
         for span in trace.spans[1:]:

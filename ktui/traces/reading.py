@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ktui.kube.requestinfo import api_verb, parse_path, request_verb, selected_name
+from ktui.kube.requestinfo import RequestInfo, api_verb, parse_path, request_verb, selected_name
 from ktui.kube.routing.request import is_cached
 from ktui.traces import span_names as names
 from ktui.traces.span_names import Role
@@ -134,10 +134,16 @@ def _name_of(handler: TraceSpan | None, top: TraceSpan) -> str:
     """Return the name of the object that the request is for, or selects; "" for none."""
     if handler is not None and (name := handler.text(names.HANDLER_NAME)):
         return name
-    path, _, query = top.text(*names.TARGET).partition("?")
+    target = top.text(*names.TARGET)
+    query = target.partition("?")[2]
     if "metadata.name" in query:
-        return selected_name(parse_path(unquote(path)), "LIST", query)
-    return parse_path(unquote(path)).name
+        return selected_name(info_of(target), "LIST", query)
+    return info_of(target).name
+
+
+def info_of(path: str) -> RequestInfo:
+    """Return what a path, with or without its query, says of a request."""
+    return parse_path(unquote(path.partition("?")[0]))
 
 
 def _from_server(span: TraceSpan, spans: _Spans) -> TracedRequest:
@@ -146,10 +152,8 @@ def _from_server(span: TraceSpan, spans: _Spans) -> TracedRequest:
     if not target:
         target, query = span.text(*names.PATH), span.text(*names.QUERY)
         target = f"{target}?{query}" if query else target
-    path, _, query = target.partition("?")
-    info = parse_path(unquote(path))
-    method = span.text(*names.METHOD)
-    verb = request_verb(method, info, query) if info.is_resource else method
+    info, method = info_of(target), span.text(*names.METHOD)
+    verb = request_verb(method, info, target.partition("?")[2]) if info.is_resource else method
     host, port = span.text(*names.CLIENT), span.text(*names.PEER_PORT)
     told = handler.text if handler is not None else lambda *_: ""
     return TracedRequest(
@@ -180,7 +184,7 @@ def _from_handler(span: TraceSpan) -> TracedRequest:
 
 def handler_verb(handler: str, verb: str, path: str) -> str:
     """Return the API's verb of a handler's span, whose own `verb` is GET, LIST, WATCH, POST …"""
-    if handler == "Delete" and not parse_path(unquote(path)).name:
+    if handler == "Delete" and not info_of(path).name:
         return "deletecollection"
     return names.HANDLERS.get(handler) or api_verb(verb) or verb.lower()
 
@@ -240,7 +244,7 @@ def _without_storage(request: TracedRequest, spans: _Spans, *, sure: bool) -> tu
         return "", "its spans are incomplete"
     if spans.proxied and spans.handler is None:
         return "", "it was passed on to another server"
-    info = parse_path(unquote(request.path.partition("?")[0]))
+    info = info_of(request.path)
     if not info.is_resource:
         return "none", "no resource"
     if info.group in _UNSTORED or info.resource_id in _UNSTORED:
@@ -277,7 +281,7 @@ def _objects(request: TracedRequest, spans: _Spans, *, sure: bool) -> None:
         request.returned = _count(spans.list, names.FILTERED)
     if not sure:
         return
-    of_object = parse_path(unquote(request.path.partition("?")[0])).subresource in _OF_OBJECT
+    of_object = info_of(request.path).subresource in _OF_OBJECT
     read = request.route in ("cache", "etcd") and request.status in (200, 404)
     if request.verb == "get" and read and of_object:
         request.scanned = request.returned = int(request.status == 200)

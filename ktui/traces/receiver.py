@@ -20,8 +20,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from ktui.traces.assembly import TraceAssembler
-from ktui.traces.otlp_json import decode_json
-from ktui.traces.otlp_protobuf import decode_protobuf
+from ktui.traces.otlp import decode_json, decode_protobuf
 from ktui.traces.spans import NotSpans, SpanCounts, TracedRequest
 
 GRPC_PORT, HTTP_PORT = 4317, 4318

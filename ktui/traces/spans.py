@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -40,7 +40,6 @@ class TraceSpan(msgspec.Struct, gc=False):
     attributes: dict[str, Value]
     events: list[SpanEvent]
     service: str = ""
-    failed: bool = False
 
     @property
     def took(self) -> int:
@@ -114,28 +113,6 @@ def bounded(name: str, text: str) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
-def time_of(value: int | str | float) -> int:
-    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
-    try:
-        return int(value)
-    except (ValueError, OverflowError):
-        return 0
-
-
-def span_of(
-    found: Any, ids: tuple[str, str, str], kind: int, attributes_of: Callable[[Any], dict[str, Value]],
-    service: str, *, failed: bool,
-) -> TraceSpan:  # fmt: skip
-    """Return a span of OTLP, decoded from JSON or protobuf; `ids` of trace, span and parent."""
-    events = [
-        SpanEvent(event.name[:MOST_TEXT], time_of(event.time_unix_nano), attributes_of(event.attributes))
-        for event in found.events[:MOST_EVENTS]
-    ]
-    start, end = time_of(found.start_time_unix_nano), time_of(found.end_time_unix_nano)
-    attributes = attributes_of(found.attributes)
-    return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service, failed)
-
-
 _TIME_MOST = 253_402_300_799_000_000_000  # the year 9999
 _HEX = frozenset("0123456789abcdef")
 
@@ -195,7 +172,6 @@ class TracedRequest(msgspec.Struct, gc=False):
     accept: str = ""
     probes: int = 0  # revision probes
     rpcs: int = 0  # RPCs to etcd, probes included
-    weight: int = 1  # the requests that it stands for: those of a sampled trace
     continues: bool = False  # a WATCH that was reported before, when its initial events were sent
 
 

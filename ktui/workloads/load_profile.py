@@ -1,21 +1,10 @@
-"""Load profiles from files: kperf's LoadProfile as YAML, or the same words as TOML.
-
-version = 1
-description = "baseline, spike, recovery"
-
-[[specs]]                 # each is a phase
-rate = 20                 # requests a second; 0: as fast as the connections allow
-duration = 30             # seconds, or total = 600 requests
-conns = 10
-[[specs.requests]]
-shares = 100
-staleList = {version = "v1", resource = "pods"}
-"""
+"""Load profiles from files: kperf's LoadProfile as YAML, or the same words as TOML (docs/workloads.md)."""
 
 from __future__ import annotations
 
 import asyncio
 import random
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +16,7 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError, parse_toml, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.access_pattern import JSON, PROTOBUF
+from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.running.fleet import LoadClient, with_retries
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.workload import LoadContext, Workload
@@ -130,21 +120,16 @@ class WeightedRequest(msgspec.Struct, rename="camel"):
             await client.get_with_retries(quorum.path(), self.label, accept=accept, retries=retries)
 
 
-KINDS = {
-    "stale_list": "staleList",
-    "quorum_list": "quorumList",
-    "watch_list": "watchList",
-    "stale_get": "staleGet",
-    "quorum_get": "quorumGet",
-    "patch": "patch",
-}
-
-
+# All fields but the first, `shares`.
+KINDS = {kind.name: kind.encode_name for kind in msgspec.structs.fields(WeightedRequest)[1:]}
 _KINDS_TEXT = ", ".join(KINDS.values())
 
 
 class ProfileSpec(msgspec.Struct, rename="camel"):
-    """One phase; without `total` and `duration` it lasts until the run ends."""
+    """One phase; without `total` (requests) and `duration` (seconds) it lasts until the run ends.
+
+    `rate`: requests a second; 0: as fast as the connections allow.
+    """
 
     requests: list[WeightedRequest]
     rate: float = 0.0
@@ -172,10 +157,9 @@ def read_profile(path: Path) -> Workload:
     try:
         content = read_bytes(path, MOST_BYTES).decode("utf-8")
         document: Any = parse_toml(content) if path.suffix == ".toml" else read_yaml(content.encode())
-    except OSError as error:
-        raise WorkloadError(f"cannot read {path}: {error.strerror}") from error
-    except (DocumentError, UnicodeDecodeError) as error:
-        raise WorkloadError(f"cannot read {path}: {error}") from error
+    except (OSError, DocumentError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise WorkloadError(f"cannot read {path}: {why}") from error
     count = 1
     if isinstance(document, dict) and isinstance(document.get("loadProfile"), dict):
         count, document = document.get("count", 1), document["loadProfile"]
@@ -257,12 +241,7 @@ async def _watch_list(client: LoadClient, target: ProfileTarget, label: str) -> 
     """Send a streaming list, until its initial events are complete."""
     more = {"watch": "true", "allowWatchBookmarks": "true", "sendInitialEvents": "true"}
     stream = client.watch(target.path(**more, resourceVersionMatch="NotOlderThan"), label)
-    end = b"initial-events-end"
-    tail = b""
-    try:
-        async for piece in stream:
-            if end in tail + piece:
+    async with aclosing(watch_lines(stream)) as lines:
+        async for line in lines:
+            if b"initial-events-end" in line:
                 return
-            tail = (tail + piece)[-len(end) :]
-    finally:
-        await stream.aclose()

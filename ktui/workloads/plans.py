@@ -1,20 +1,6 @@
 """Plans of LISTs, as data: the requests of one client, to be measured by `ktui bench`.
 
-A plan is a TOML file:
-
-    about = "what this is"          # optional
-    client = "my-agent"             # User-Agent, optional (default: the plan's name)
-    per_node = true                 # one such client runs on every node, optional
-
-    [[list]]
-    path = "/api/v1/pods?fieldSelector=spec.nodeName={node}&resourceVersion=0"
-    without = "/api/v1/pods?resourceVersion=0"   # what to compare with; default: path without
-                                                 # its selectors; false: nothing
-    pages = true                    # follow continue tokens, optional
-    client = "another-agent"        # optional
-    note = "why it is sent"         # optional
-
-`{node}` and `{namespace}` stand for a node and a namespace of the server.
+A plan is a TOML file (docs/bench.md), in which `{node}` and `{namespace}` stand for those of the server.
 """
 
 from __future__ import annotations
@@ -38,6 +24,11 @@ class PlanError(Exception):
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
+    """A LIST. `without`: what to compare it with; None: the same without its selectors; False: nothing.
+
+    `client`: a User-Agent instead of the plan's.
+    """
+
     path: str
     without: str | Literal[False] | None = None
     pages: bool = False
@@ -104,10 +95,9 @@ def find_plan(word: str) -> ClientPlan:
         raise PlanError(f"there is no plan {word!r}; built in are {', '.join(plans)}, or name a .toml file")
     try:
         return read_plan(path.stem, read_bytes(path, MOST_BYTES))
-    except OSError as error:
-        raise PlanError(f"cannot read the plan {word}: {error.strerror}") from error
-    except DocumentError as error:
-        raise PlanError(f"cannot read the plan {word}: {error}") from error
+    except (OSError, DocumentError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PlanError(f"cannot read the plan {word}: {why}") from error
 
 
 def read_plan(name: str, content: bytes) -> ClientPlan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 
 from ktui.workloads.catalog import (
@@ -17,7 +16,7 @@ from ktui.workloads.catalog import (
     time_travel,
 )
 from ktui.workloads.load_profile import read_profile
-from ktui.workloads.running.knobs import WorkloadError
+from ktui.workloads.running.knobs import WorkloadError, hint
 from ktui.workloads.running.workload import Workload
 
 PROFILES = (".yaml", ".yml", ".toml")
@@ -36,6 +35,4 @@ def find_workload(word: str) -> Workload:
         return WORKLOADS[word]
     if Path(word).suffix in PROFILES:
         return read_profile(Path(word).expanduser())
-    close = difflib.get_close_matches(word, WORKLOADS, n=1)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(WORKLOADS)}"
-    raise WorkloadError(f"there is no workload {word!r}: {hint}")
+    raise WorkloadError(f"there is no workload {word!r}: {hint(word, WORKLOADS)}")

@@ -13,11 +13,11 @@ from typing import Annotated
 import msgspec
 
 from ktui.audit.formats.log_record import (
-    EARLY,
-    WRITES,
+    READS,
     LoggedRequest,
     Malformed,
     Skip,
+    Skips,
     Spent,
     duration,
     elapsed,
@@ -76,8 +76,6 @@ def _micros(text: str) -> int:
     return duration(text) if text else 0
 
 
-READS = frozenset(("get", "list", "watch"))
-
 # A shortcut for the order in which kube-apiserver encodes an Event; other orders and escaped quotes are
 # decoded. Possessive quantifiers keep the match fast: it is a tenth of the work of reading.
 START = re.compile(
@@ -125,9 +123,9 @@ def read(line: bytes, start: re.Match[bytes] | None = None, *, writes: bool = Fa
     start = start or START.match(line)
     if start and (found := start.lastindex):
         if found == _EARLY:
-            return EARLY
+            return Skips.EARLY
         if start[_VERB] not in _READ_VERBS and not writes:
-            return WRITES
+            return Skips.WRITES
     try:
         event = _decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -135,9 +133,9 @@ def read(line: bytes, start: re.Match[bytes] | None = None, *, writes: bool = Fa
             raise Malformed(CUT_OFF) from None
         raise undecodable(error, "an audit Event") from None
     if event.stage == "RequestReceived":
-        return EARLY
+        return Skips.EARLY
     if event.verb not in READS and not writes:
-        return WRITES
+        return Skips.WRITES
     if event.stage not in _STAGES:
         raise Malformed(f"unknown audit stage {event.stage[:40]!r}")
     stage = event.stage_timestamp

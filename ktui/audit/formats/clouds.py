@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.audit.formats.log_record import EARLY, WRITES, LoggedRequest, Malformed, Skip, decoded, since_epoch
+from ktui.audit.formats.log_record import LoggedRequest, Malformed, Skip, Skips, decoded, since_epoch
 from ktui.kube.resources import BUILTIN
 
 _FIELDS = {
@@ -23,7 +23,6 @@ _FIELDS = {
     "UserAgent": "userAgent", "RequestReceivedTime": "requestReceivedTimestamp",
     "StageReceivedTime": "stageTimestamp",
 }  # fmt: skip
-_COLUMNS = {name: column for column, name in _FIELDS.items()}
 # The portal exports times in the browser's language: `11/22/2026, 3:04:05 PM`, `22.11.2026, 15:04:05,123`.
 _LOCAL = re.compile(
     r"(\d{1,4})([./-])(\d{1,2})[./-](\d{1,4}),?\s+"
@@ -40,10 +39,10 @@ def is_aks_row(fields: dict[str, msgspec.Raw]) -> bool:
 
 def aks_event(fields: dict[str, msgspec.Raw]) -> bytes:
     """Return the audit Event of a row as JSON; dynamic columns are objects or, in CSV, JSON as text."""
-    found: dict[str, object] = {name: fields[column] for column, name in _FIELDS.items() if column in fields}
-    for name in ("requestReceivedTimestamp", "stageTimestamp"):
-        if name in found:
-            found[name] = _moment(fields[_COLUMNS[name]])
+    found: dict[str, object] = {}
+    for column, name in _FIELDS.items():
+        if column in fields:
+            found[name] = _moment(fields[column]) if name.endswith("Timestamp") else fields[column]
     if "stageTimestamp" not in found and "TimeGenerated" in fields:
         found["stageTimestamp"] = _moment(fields["TimeGenerated"])
     for column, name in _OBJECTS.items():
@@ -87,7 +86,7 @@ _HTTP = {
     0: 200, 1: 499, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 13: 500, 14: 503,
     16: 401,
 }  # fmt: skip
-_READS = frozenset(("get", "list", "watch"))
+_READS = ("get", "list", "watch")
 _GROUPS = {group.removesuffix(".k8s.io"): group for group in {resource.group for resource in BUILTIN.all()}}
 SERVICE = "k8s.io"
 
@@ -143,11 +142,11 @@ def read_gke(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
         raise Malformed("not a LogEntry of Cloud Audit Logs: protoPayload is empty")
     verb = payload.method_name.rpartition(".")[2]
     if payload.service_name not in (SERVICE, "") or (verb not in _READS and not writes):
-        return WRITES
+        return Skips.WRITES
     operation = entry.operation or _Operation(entry.insert_id, first=True, last=True)
     started = operation.first and not operation.last
     if started and verb != "watch":
-        return EARLY
+        return Skips.EARLY
     # `apps/v1/namespaces/shop/deployments/web` is `/apis/apps/v1/…`
     group, _, rest = payload.resource_name.partition("/")
     path = f"/api/{rest}" if group in ("core", "") else f"/apis/{_GROUPS.get(group, group)}/{rest}"

@@ -13,14 +13,11 @@ APPLY = b"apply request took too long"
 STATS = b'"request stats"'
 WHAT = "a line of etcd's log"
 
-_KEY = re.compile(r'\bkey:"((?:[^"\\]|\\.)*)"')
-_END = re.compile(r'\brange_end:"((?:[^"\\]|\\.)*)"')
-_LIMIT = re.compile(r"\blimit:(\d{1,19})\b")
-_REVISION = re.compile(r"\brevision:(\d{1,19})\b")
-_KEYS = re.compile(r"\brange_response_count:(\d{1,19})\b")
-_SIZE = re.compile(r"\bsize:(\d{1,19})\b")
-
-
+_TEXTS = {name: re.compile(rf'\b{name}:"((?:[^"\\]|\\.)*)"') for name in ("key", "range_end")}
+_NUMBERS = {
+    name: re.compile(rf"\b{name}:(\d{{1,19}})\b")
+    for name in ("limit", "revision", "range_response_count", "size")
+}
 _Count = Annotated[int, msgspec.Meta(ge=-1, le=(1 << 63) - 1)]
 
 
@@ -54,8 +51,8 @@ def read(line: bytes) -> SlowRequest:
     what = entry.prefix.removeprefix("read-only ").strip()
     return SlowRequest(
         source="apply", what=what if what in ("range", "txn") else "write", at=zap_time(entry.ts),
-        took=duration(entry.took), keys=_number(_KEYS, entry.response, -1),
-        size=_number(_SIZE, entry.response, -1), failed=bool(entry.error), **_range(entry.request),
+        took=duration(entry.took), keys=_number("range_response_count", entry.response, -1),
+        size=_number("size", entry.response, -1), failed=bool(entry.error), **_range(entry.request),
     )  # fmt: skip
 
 
@@ -71,15 +68,10 @@ def _read_stats(line: bytes) -> SlowRequest:
 
 def _range(text: str) -> dict[str, Any]:
     """Return what a SlowRequest has of a request as etcd prints it."""
-    key, end = _KEY.search(text), _END.search(text)
-    return {
-        "key": key[1] if key else "",
-        "range_end": end[1] if end else "",
-        "limit": _number(_LIMIT, text, 0),
-        "revision": _number(_REVISION, text, 0),
-    }
+    texts = {name: found[1] if (found := pattern.search(text)) else "" for name, pattern in _TEXTS.items()}
+    return {**texts, "limit": _number("limit", text, 0), "revision": _number("revision", text, 0)}
 
 
-def _number(pattern: re.Pattern[str], text: str, otherwise: int) -> int:
-    found = pattern.search(text)
+def _number(name: str, text: str, otherwise: int) -> int:
+    found = _NUMBERS[name].search(text)
     return int(found[1]) if found else otherwise

@@ -14,10 +14,10 @@ from typing import Annotated
 import msgspec
 
 from ktui.audit.formats.log_record import (
-    WRITES,
     LoggedRequest,
     Malformed,
     Skip,
+    Skips,
     Spent,
     decoded,
     duration,
@@ -52,7 +52,7 @@ def read(line: bytes, now: datetime, *, writes: bool = False) -> LoggedRequest |
     start = line.find(MARK)
     verb_end = line.find(b'"', start + len(MARK))
     if verb_end > 0 and not writes and line[start + len(MARK) : verb_end] not in READS:
-        return WRITES
+        return Skips.WRITES
     head, fields = _HEAD.search(line, 0, start), _FIELDS.match(line, start)
     if head is None or fields is None:
         raise Malformed("an httplog line that breaks off, or with its fields in disorder")
@@ -118,7 +118,7 @@ def read_json(line: bytes, *, writes: bool = False) -> LoggedRequest | Skip:
     """Return the request of a line; without `writes`, WRITES if it does not read. Raises Malformed."""
     entry = decoded(_decode, line, "an httplog line in JSON")
     if not writes and entry.verb.encode() not in READS:
-        return WRITES
+        return Skips.WRITES
     took = duration(entry.latency) if isinstance(entry.latency, str) else round(entry.latency * 1e6)
     at = entry.ts / 1000 if not isinstance(entry.ts, str) and entry.ts > _MILLISECONDS else entry.ts
     return LoggedRequest(

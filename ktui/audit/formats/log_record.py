@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from ktui.kube.golang.times import parse_duration
 from ktui.traces.spans import TracedRequest
 
 T = TypeVar("T")
+READS = frozenset(("get", "list", "watch"))
 
 
 class Malformed(ValueError):
@@ -33,27 +34,26 @@ def undecodable(error: Exception, what: str) -> Malformed:
     return Malformed(f"not {what}: {'it nests too deeply' if isinstance(error, RecursionError) else error}")
 
 
-class Skip:
-    """Why a valid record is not counted; compared by identity."""
+class Skip(NamedTuple):
+    """Why a valid record is not counted."""
 
-    __slots__ = ("what",)
-
-    def __init__(self, what: str) -> None:
-        self.what = what
+    what: str
 
 
-BLANK = Skip("blank lines and continued messages")
-CONTROL = Skip("control messages of CloudWatch Logs")
-EARLY = Skip("audit Events of the stage RequestReceived")
-FALCO = Skip("alerts of Falco (ka.*): they have too few fields of the audit Event")
-OTLP = Skip("OTLP log records whose body is not an audit Event as text")
-JSON = Skip("JSON values without an audit Event")
-KLOG = Skip("klog messages other than httplog")
-OUTSIDE = Skip("records outside --since and --until")
-WRITES = Skip("writes and other requests that are no GET, LIST or WATCH")
-SPANS = Skip("documents of spans, counted by their requests")
-TRACE_LINES = Skip("lines of klog traces, counted by their requests")
-SKIPS = (BLANK, CONTROL, EARLY, FALCO, OTLP, JSON, KLOG, OUTSIDE, WRITES, SPANS, TRACE_LINES)
+class Skips:
+    """Why valid records are not counted."""
+
+    BLANK = Skip("blank lines and continued messages")
+    CONTROL = Skip("control messages of CloudWatch Logs")
+    EARLY = Skip("audit Events of the stage RequestReceived")
+    FALCO = Skip("alerts of Falco (ka.*): they have too few fields of the audit Event")
+    OTLP = Skip("OTLP log records whose body is not an audit Event as text")
+    JSON = Skip("JSON values without an audit Event")
+    KLOG = Skip("klog messages other than httplog")
+    OUTSIDE = Skip("records outside --since and --until")
+    WRITES = Skip("writes and other requests that are no GET, LIST or WATCH")
+    SPANS = Skip("documents of spans, counted by their requests")
+    TRACE_LINES = Skip("lines of klog traces, counted by their requests")
 
 
 class Spent(msgspec.Struct, gc=False, frozen=True):
@@ -79,12 +79,11 @@ class Spent(msgspec.Struct, gc=False, frozen=True):
 class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
     """A GET, LIST or WATCH in an apiserver's log.
 
-    `at` is when the line was written (since 1970), `took` the duration, of a WATCH the time that
-    it was open. `done` is False for a WATCH that has just started.
-    `init` is a WATCH's time until its initial events were sent. `code`, `seats` and `init`
-    are -1 if the line does not have them. `user` is always "" in httplog lines and traces; `id`, the
-    audit-ID, in httplog lines up to 1.21. `query` is False if the log leaves out query strings. `traced` is
-    the record of a trace.
+    `at` is when the line was written (since 1970), `took` the duration, of a WATCH the time that it was open.
+    `done` is False for a WATCH that has just started. `init` is a WATCH's time until its initial events were
+    sent. `code`, `seats` and `init` are -1 if the line does not have them. `user` is always "" in httplog
+    lines and traces; `id`, the audit-ID, in httplog lines up to 1.21. `query` is False if the log leaves out
+    query strings. `traced` is the record of a trace.
     """
 
     verb: str
@@ -106,9 +105,9 @@ class LoggedRequest(msgspec.Struct, gc=False, frozen=True):
 class SlowRequest(msgspec.Struct, gc=False, frozen=True):
     """A slow (or large) request in etcd's log.
 
-    `source` is `apply` ("apply request took too long") or `stats` ("request stats");
-    `what` is `range`, `txn` (read-only) or `write`. `keys` is the number of keys returned; in a
-    `stats` line of keys in the range, even if a limit cut the response. -1: unknown.
+    `source` is `apply` ("apply request took too long") or `stats` ("request stats"); `what` is `range`, `txn`
+    (read-only) or `write`. `keys` is the number of keys returned; in a `stats` line of keys in the range,
+    even if a limit cut the response. -1: unknown.
     """
 
     source: str

@@ -1,36 +1,29 @@
-"""Read one record of a log in any known format; spans and klog's `Trace[…]` lines are assembled first."""
+"""Read one record of a log in any known format; spans and klog's `Trace[…]` lines are assembled first.
+
+CloudWatch, Azure, Fluent Bit, Docker, Loki and others put records into other records. One rule for all: a
+record is an object or a text, at most three fields deep, in a known format.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from ktui.audit.formats import auditlog, clouds, etcdlog, httplog, wrappers
-from ktui.audit.formats.log_record import (
-    BLANK,
-    CONTROL,
-    FALCO,
-    JSON,
-    KLOG,
-    OTLP,
-    SPANS,
-    TRACE_LINES,
-    LoggedRequest,
-    Malformed,
-    Skip,
-    SlowRequest,
-    decoded,
-)
+from ktui.audit.formats import auditlog, clouds, etcdlog, httplog
+from ktui.audit.formats.log_record import READS, LoggedRequest, Malformed, Skip, Skips, SlowRequest, decoded
 from ktui.core.format import integer
 from ktui.traces.assembly import TraceAssembler
 from ktui.traces.klog import MARK as TRACE
 from ktui.traces.klog import BrokenTrace, TraceLines
-from ktui.traces.otlp_json import decode_json, has_spans
-from ktui.traces.otlp_protobuf import decode_protobuf
+from ktui.traces.otlp import decode_json, decode_protobuf, has_spans
 from ktui.traces.spans import NotSpans, TracedRequest
 
 PROTOBUF = b"\n"
@@ -39,13 +32,11 @@ _SETTLE = 5.0  # seconds of the log that a trace is kept after its server span: 
 _STEP = 5.0  # most seconds by which one batch moves the time: clocks may jump
 
 
-class Traced:
+class Traced(NamedTuple):
     """A record of traces, and the requests that it completes."""
 
-    __slots__ = ("requests", "skip")
-
-    def __init__(self, skip: Skip, requests: list[TracedRequest]) -> None:
-        self.skip, self.requests = skip, requests
+    skip: Skip
+    requests: list[TracedRequest]
 
 
 class TraceReader:
@@ -64,12 +55,12 @@ class TraceReader:
         except NotSpans as why:
             raise Malformed(str(why)) from None
         if not spans:
-            return Traced(SPANS, [])
+            return Traced(Skips.SPANS, [])
         latest = max(span.end for span in spans)
         if self._latest:
             self._now += min(max(0.0, (latest - self._latest) / 1e9), _STEP)
         self._latest = max(self._latest, latest) if latest - self._latest < _STEP * 1e9 else latest
-        return Traced(SPANS, self.assembler.add(spans, self._now))
+        return Traced(Skips.SPANS, self.assembler.add(spans, self._now))
 
     def line(self, line: bytes) -> Traced:
         """Read a line of a klog trace. Raises Malformed."""
@@ -77,7 +68,7 @@ class TraceReader:
             request = self.lines.add(line.decode("utf-8", "replace").rstrip("\r\n"))
         except BrokenTrace as why:
             raise Malformed(str(why)) from None
-        return Traced(TRACE_LINES, [request] if request is not None else [])
+        return Traced(Skips.TRACE_LINES, [request] if request is not None else [])
 
     def finish(self) -> list[TracedRequest]:
         """Return the requests that are left once all logs are read."""
@@ -94,7 +85,7 @@ class TraceReader:
 
 def logged(request: TracedRequest) -> LoggedRequest | None:
     """Return a traced GET, LIST or WATCH as a request of a log; None for another request."""
-    if request.verb not in ("get", "list", "watch") or not request.path:
+    if request.verb not in READS or not request.path:
         return None
     watch = request.verb == "watch"
     initial = request.stages.get("initial events", -1.0)
@@ -141,7 +132,7 @@ def line_reader(now: datetime, traces: TraceReader, *, writes: bool = False) -> 
         first = line[:1]
         if first == b"{":
             return _read_json(line, traces, writes)
-        if line.startswith(wrappers.GZIPPED):
+        if line.startswith(GZIPPED):
             return _read_subscription(line)
         if first == PROTOBUF:
             return traces.spans(line, is_json=False)
@@ -155,8 +146,8 @@ def line_reader(now: datetime, traces: TraceReader, *, writes: bool = False) -> 
             return traces.line(line)
         if prefixed := _after_prefix(line):
             return _read_json(prefixed, traces, writes)
-        if first and first in b'["' and wrappers.may_contain_record(line):
-            return _unwrap(decoded(wrappers.fields_of, b'{"":' + line + b"}", "valid JSON"), line)
+        if first and first in b'["' and may_contain_record(line):
+            return _unwrap(decoded(fields_of, b'{"":' + line + b"}", "valid JSON"), line)
         return _other(line)
 
     return read
@@ -166,7 +157,7 @@ def _read_json(line: bytes, traces: TraceReader, writes: bool) -> Record | Wrapp
     if line.startswith(b'{"level"') and (etcdlog.APPLY in line or etcdlog.STATS in line):
         return etcdlog.read(line)
     try:
-        fields = decoded(wrappers.fields_of, line, "valid JSON")
+        fields = decoded(fields_of, line, "valid JSON")
     except Malformed as why:
         if "truncated" in str(why) and b'"auditID"' in line[:4096]:
             raise Malformed(auditlog.CUT_OFF) from None
@@ -177,7 +168,7 @@ def _read_json(line: bytes, traces: TraceReader, writes: bool) -> Record | Wrapp
         return clouds.read_gke(line, writes=writes)
     if has_spans(fields):
         return traces.spans(line, is_json=True)
-    if wrappers.is_record(fields):
+    if is_record(fields):
         http = bytes(fields["msg"]) == b'"HTTP"'
         return httplog.read_json(line, writes=writes) if http else etcdlog.read(line)
     if clouds.is_aks_row(fields):
@@ -188,7 +179,7 @@ def _read_json(line: bytes, traces: TraceReader, writes: bool) -> Record | Wrapp
 def _read_subscription(line: bytes) -> Wrapped:
     """Read a bare line of base64, as a Lambda or Kinesis consumer logs it."""
     try:
-        records = list(wrappers.records_in_subscription(line.strip()))
+        records = list(records_in_subscription(line.strip()))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         records = []
     if not records:
@@ -196,19 +187,19 @@ def _read_subscription(line: bytes) -> Wrapped:
     return Wrapped("CloudWatch Logs subscription", records)
 
 
-def _unwrap(fields: wrappers.Fields, line: bytes) -> Record | Wrapped:
+def _unwrap(fields: Fields, line: bytes) -> Record | Wrapped:
     if b"CONTROL_MESSAGE" in line[:512]:
-        return CONTROL
+        return Skips.CONTROL
     if "output_fields" in fields and b'"ka.' in line:
-        return FALCO
-    none = OTLP if wrappers.OTLP_LOGS in fields else JSON
-    if not wrappers.may_contain_record(line):
+        return Skips.FALCO
+    none = Skips.OTLP if OTLP_LOGS in fields else Skips.JSON
+    if not may_contain_record(line):
         return none
     try:
-        records = list(wrappers.records_in(fields))
+        records = list(records_in(fields))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Malformed("not valid JSON: an object inside it is damaged or nests too deeply") from None
-    return Wrapped(wrappers.carrier(fields), records) if records else none
+    return Wrapped(carrier(fields), records) if records else none
 
 
 def _after_prefix(line: bytes) -> bytes:
@@ -222,8 +213,120 @@ def _after_prefix(line: bytes) -> bytes:
 def _other(line: bytes) -> Skip:
     """Classify klog lines, blank lines, and further lines of a klog text (stack traces). Raises Malformed."""
     if not line.strip() or line[:1] in (b"\t", b" ", b">"):
-        return BLANK
+        return Skips.BLANK
     if _KLOG.match(line) is not None or line.startswith((b"[+]", b"[-]")):
-        return KLOG
+        return Skips.KLOG
     what = "neither an audit Event, a klog line nor a JSON line of etcd"
     raise Malformed(what if line.strip(b"\0") else "NUL bytes")
+
+
+DEEPEST = 3
+MOST_BYTES = 64 << 20  # of a gzipped subscription message
+_PROMISING = re.compile(
+    rb"AuditId|proto[pP]ayload|\bHTTP\b|apply request took too long|request stats|H4sI|Trace\[\d"
+)
+_EVENT = b'{"kind":"Event","apiVersion":"audit.k8s.io/'
+OTLP_LOGS = "resourceLogs"
+_DEEPEST_OTLP = 6  # resourceLogs, scopeLogs, logRecords, body, stringValue, and an object in that text
+GZIPPED = b"H4sI"  # the first bytes of gzip in base64
+_CARRIERS = (
+    (OTLP_LOGS, "OTLP logs"),
+    ("logEvents", "CloudWatch Logs subscription"),
+    ("protoPayload", "GKE LogEntry"),
+    ("protopayload_auditlog", "GKE LogEntry (BigQuery)"),
+    ("AuditId", "AKSAudit row"),
+    ("@message", "CloudWatch Logs Insights"),
+    ("results", "CloudWatch Logs Insights"),
+    ("records", "Azure Event Hub"),
+    ("events", "CloudWatch Logs get-log-events or filter-log-events"),
+    ("items", "EventList"),
+    ("Records", "Kinesis"),
+    ("awslogs", "CloudWatch Logs subscription"),
+    ("properties", "Azure diagnostic log"),
+    ("log_s", "AzureDiagnostics row"),
+    ("eventId", "CloudWatch Logs event"),
+)
+
+Fields = dict[str, msgspec.Raw]
+fields_of = msgspec.json.Decoder(Fields).decode
+_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_text = msgspec.json.Decoder(str).decode
+
+
+def may_contain_record(value: bytes) -> bool:
+    """True if the value may contain a record; a quick check."""
+    return b"auditID" in value or _PROMISING.search(value) is not None
+
+
+def carrier(fields: Fields) -> str:
+    """Return the kind of wrapper, recognised by its field names."""
+    return next((name for field, name in _CARRIERS if field in fields), "wrapped in JSON")
+
+
+def records_in(fields: Fields, depth: int | None = None) -> Iterator[bytes]:
+    """Yield the records in an object that is not a record itself."""
+    if depth is None:
+        depth = _DEEPEST_OTLP if OTLP_LOGS in fields else DEEPEST
+    if depth:
+        for value in fields.values():
+            yield from _in_value(bytes(value), depth - 1)
+
+
+def _in_value(value: bytes, depth: int) -> Iterator[bytes]:
+    first = value[:1]
+    if first in b'{["' and may_contain_record(value):
+        if first == b"{":
+            yield from _in_object(value, depth)
+        elif first == b"[":
+            for element in _list(value):
+                yield from _in_value(bytes(element), depth)
+        else:
+            yield from _in_text(_text(value).encode("utf-8", "replace"), depth)
+
+
+def _in_object(value: bytes, depth: int) -> Iterator[bytes]:
+    if value.startswith(_EVENT) or is_record(fields := fields_of(value)):
+        yield value
+    elif clouds.is_aks_row(fields):
+        yield clouds.aks_event(fields)
+    else:
+        yield from records_in(fields, depth)
+
+
+def is_record(fields: Fields) -> bool:
+    """True if an object is a record of a known format, not a wrapper."""
+    message = bytes(fields["msg"]) if "msg" in fields else b""
+    is_event = "auditID" in fields and ("verb" in fields or "stage" in fields)
+    return is_event or clouds.is_gke_entry(fields) or message in _MESSAGES
+
+
+_MESSAGES = (b'"HTTP"', b'"apply request took too long"', b'"request stats"')
+
+
+def _in_text(text: bytes, depth: int) -> Iterator[bytes]:
+    text = text.strip()
+    if text.startswith(_EVENT):
+        yield text
+    elif text.startswith(GZIPPED):
+        yield from records_in_subscription(text)
+    elif text.startswith((b"{", b"[")):
+        try:
+            yield from _in_value(text, depth)
+        except (msgspec.DecodeError, RecursionError):
+            if b'"auditID"' in text[:4096]:
+                yield text  # truncated: counted as malformed
+    elif httplog.MARK in text or TRACE in text or b"{" in text[:512]:
+        yield from (line for line in text.split(b"\n") if line)
+
+
+def records_in_subscription(text: bytes) -> Iterator[bytes]:
+    """Yield the records in a gzipped base64 message of a CloudWatch Logs subscription, as sent to Lambda and
+    Kinesis. Raises msgspec.DecodeError."""
+    try:
+        unpacker = zlib.decompressobj(wbits=31)
+        packed = base64.b64decode(text, validate=True)
+        message = unpacker.decompress(packed, MOST_BYTES)
+    except (binascii.Error, zlib.error):
+        return
+    if not unpacker.unconsumed_tail:
+        yield from _in_object(message, DEEPEST)

@@ -12,13 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ktui.audit.formats.log_record import BLANK
+from ktui.audit.formats.log_record import Skips
 from ktui.audit.reading.lake import in_lake, lake_lines
 from ktui.audit.reading.record_framing import records
 from ktui.audit.reading.streams import (
     BrokenStream,
     BufferedStream,
     ChunkStream,
+    Leaf,
     UnpackLimit,
     leaves,
     may_be_log,
@@ -101,13 +102,8 @@ def read_logs(logs: list[Log], tally: LogReader, report: Progressed) -> None:
 def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int:
     """Feed every record of one file; return `before` plus the bytes read of it."""
     if in_lake(log.name):
-        current = tally.open_file(log.name, log.argument)
-        try:
-            for block in records(BufferedStream(ChunkStream(lake_lines(log.name)))):
-                tally.feed(block)
-                report(log.name, before)
-        except BrokenStream as broken:
-            current.problem = str(broken)
+        leaf = Leaf(log.name, BufferedStream(ChunkStream(lake_lines(log.name))))
+        _read_leaf(leaf, log.argument, tally, lambda: report(log.name, before))
         return before + log.size
     with log.open() as file:
         counting = _Counting(log, file, before, report)
@@ -115,29 +111,34 @@ def read_log(log: Log, tally: LogReader, before: int, report: Progressed) -> int
         opened = False
         try:
             for leaf in leaves(log.name, BufferedStream(counting), limit):
-                current = tally.open_file(leaf.name, log.argument)
                 opened = True
-                try:
-                    blank = 0
-                    for block in records(leaf.source):
-                        if isinstance(block, list) and not any(block):  # as in an archive of newlines
-                            blank += len(block)
-                            current.lines += len(block)
-                            current.skipped[BLANK.what] += len(block)
-                            if blank > MOST_BLANK:
-                                raise BrokenStream(TOO_BLANK)
-                        else:
-                            blank = 0
-                            tally.feed(block)
-                        counting.report()
-                except BrokenStream as broken:
-                    current.problem = str(broken)
+                _read_leaf(leaf, log.argument, tally, counting.report)
         except BrokenStream as broken:
             _problem(log, tally, opened, str(broken))
         else:
             if not opened:
                 _problem(log, tally, opened, "an archive without a log in it")
     return counting.taken
+
+
+def _read_leaf(leaf: Leaf, argument: str, tally: LogReader, report: Callable[[], object]) -> None:
+    """Feed every record, and note where the log breaks off."""
+    current = tally.open_file(leaf.name, argument)
+    blank = 0
+    try:
+        for block in records(leaf.source):
+            if isinstance(block, list) and not any(block):  # as in an archive of newlines
+                blank += len(block)
+                current.lines += len(block)
+                current.skipped[Skips.BLANK.what] += len(block)
+                if blank > MOST_BLANK:
+                    raise BrokenStream(TOO_BLANK)
+            else:
+                blank = 0
+                tally.feed(block)
+            report()
+    except BrokenStream as broken:
+        current.problem = str(broken)
 
 
 def _problem(log: Log, tally: LogReader, opened: bool, why: str) -> None:

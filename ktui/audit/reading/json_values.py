@@ -68,7 +68,9 @@ class Documents:
         buffer = self._buffer
         while self._at < len(buffer):
             if self._lost:
-                self._resume()
+                newline = buffer.find(b"\n", self._at)
+                self._at = newline + 1 if newline >= 0 else len(buffer)
+                self._lost = newline < 0
             elif self._string:
                 if not self._finish_string(found):
                     return
@@ -195,11 +197,6 @@ class Documents:
     def _reset(self) -> None:
         self._depth, self._string, self._start, self._opened = 0, False, -1, 0
         self._long = b""
-
-    def _resume(self) -> None:
-        newline = self._buffer.find(b"\n", self._at)
-        self._at = newline + 1 if newline >= 0 else len(self._buffer)
-        self._lost = newline < 0
 
     def _trim(self) -> None:
         """Drop what was returned, and the middle of a long Event, from the buffer."""

@@ -25,7 +25,7 @@ from ktui.audit.reading.streams import (
     ChunkStream,
     LongLine,
 )
-from ktui.traces.otlp_protobuf import is_protobuf, messages
+from ktui.traces.otlp import is_protobuf, messages
 from ktui.traces.spans import NotSpans
 
 Block = list[bytes] | LongLine

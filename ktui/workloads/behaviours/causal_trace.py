@@ -94,7 +94,10 @@ class CausalTrace:
             case RequestStarted():
                 self._started(event)
             case EtcdCall() if event.request_id in self._open:
-                self._called(self._open[event.request_id], event)
+                step = self._open[event.request_id]
+                step.calls.append(event)
+                if event.op == "txn" and not event.error:
+                    step.revision = max(step.revision, event.revision)
             case RequestFinished() if event.id in self._open:
                 step = self._open.pop(event.id)
                 step.ms, step.status, step.error = event.ms, event.status, event.error
@@ -109,11 +112,6 @@ class CausalTrace:
             step = TraceStep(event.at, tag, agent, event.verb, event.path, int(cause or 0))
             self._open[event.id] = step
             self._steps.append(step)
-
-    def _called(self, step: TraceStep, call: EtcdCall) -> None:
-        step.calls.append(call)
-        if call.op == "txn" and not call.error:
-            step.revision = max(step.revision, call.revision)
 
     def forests(self, command: str) -> dict[str, list[tuple[int, TraceStep]]]:
         """Return, by phase, (depth, step) of a command's newest request and of all requests that it caused.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 
 from ktui.client.connection import ClientError
 from ktui.workloads.demo.pods import MERGE
@@ -22,6 +21,17 @@ def changes_knob(rate: float) -> Knob:
     return Knob("changes", rate, "changes a second to a ConfigMap of the run's own", most=200, unit="/s")
 
 
+async def _at_rate(context: LoadContext) -> AsyncIterator[int]:
+    """Yield 0, 1, 2 … at the rate of the knob `changes`; while that is 0, look at it every second."""
+    number = 0
+    while True:
+        rate = context.knobs.number("changes")
+        await asyncio.sleep(1 / rate if rate else 1.0)
+        if rate:
+            yield number
+            number += 1
+
+
 async def keep_changing(context: LoadContext) -> None:
     """Create the ConfigMap, patch it at the rate of the knob `changes`, and delete it at the end."""
     client = context.client(f"{context.workload}-writer/v1")
@@ -30,13 +40,10 @@ async def keep_changing(context: LoadContext) -> None:
     try:
         with contextlib.suppress(ClientError):
             await client.write("POST", CHANGED, body, "create")
-        while True:
-            rate = context.knobs.number("changes")
-            await asyncio.sleep(1 / rate if rate else 1.0)
-            if rate:
-                patch = {"data": {"at": str(time.time())}}
-                with contextlib.suppress(ClientError):
-                    await client.write("PATCH", f"{CHANGED}/{name}", patch, "change", content_type=MERGE)
+        async for _ in _at_rate(context):
+            patch = {"data": {"at": str(time.time())}}
+            with contextlib.suppress(ClientError):
+                await client.write("PATCH", f"{CHANGED}/{name}", patch, "change", content_type=MERGE)
     finally:
         await delete_all(client, [name])
 
@@ -59,11 +66,7 @@ async def keep_living(context: LoadContext) -> None:
     client = context.client(f"{context.workload}-writer/v1")
     prefix = f"ktui-workload-{context.run}{context.variant.lower()}"
     try:
-        for number in itertools.count():
-            rate = context.knobs.number("changes")
-            await asyncio.sleep(1 / rate if rate else 1.0)
-            if not rate:
-                continue
+        async for number in _at_rate(context):
             name, step = f"{prefix}-{number % OBJECTS}", number // OBJECTS % (CHANGES + 2)
             body = {
                 "metadata": {"name": name},

@@ -24,22 +24,14 @@ class _Meta(msgspec.Struct, rename="camel"):
     labels: dict[str, str] = {}
 
 
-class _RowObject(msgspec.Struct):
+class _Object(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
-
-
-class _Row(msgspec.Struct):
-    object: _RowObject = msgspec.field(default_factory=_RowObject)
-
-
-class _Seen(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-    rows: list[_Row] = []
+    rows: list[_Event] = []  # of a Table: each has the object of its row
 
 
 class _Event(msgspec.Struct):
     type: str = ""
-    object: _Seen = msgspec.field(default_factory=_Seen)
+    object: _Object = msgspec.field(default_factory=_Object)
 
 
 _DECODER = msgspec.json.Decoder(_Event)
@@ -87,8 +79,7 @@ class StepFigures:
 
 
 class EventAudiences:
-    """Matches events and changes by revision: `received` adds a watcher's line, `written` a change, `fold`
-    matches.
+    """Matches events and changes by revision: `received` adds an event, `written` a change, `fold` matches.
 
     `strays` are events that belong to no change although their resourceVersion is not newer than the last
     change's (a newer one belongs to a write whose answer has not arrived). `late` events came after their

@@ -25,7 +25,6 @@ def ttl_of(nodes: int) -> float:
 class _Item:
     references: int = 0
     held: bool = False
-    failed: bool = False
     at: float = 0.0
 
 
@@ -58,15 +57,15 @@ class ObjectStore:
         Raises KeyError if no pod refers to the object.
         """
         item = self._items[name]
-        if not item.held or item.failed:
+        if not item.held:
             return MOST_RECENT
         return None if now < item.at + self.ttl else ANY
 
-    def fetched(self, name: str, now: float, *, failed: bool = False) -> None:
-        """Record that a GET was answered. An object to which no pod refers any more is dropped."""
+    def fetched(self, name: str, now: float) -> None:
+        """Record that a GET returned the object. An object to which no pod refers any more is dropped."""
         item = self._items.get(name)
         if item is not None:
-            item.held, item.failed, item.at = True, failed, now
+            item.held, item.at = True, now
 
     def _add(self, names: Iterable[str]) -> None:
         for name in names:

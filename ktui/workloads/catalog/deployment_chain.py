@@ -20,6 +20,7 @@ from ktui.workloads.controllers.controller import (
     LABEL,
     PODS,
     REPLICA_SETS,
+    STRATEGIC,
     Chain,
     Controller,
     version_of,
@@ -31,7 +32,7 @@ from ktui.workloads.running.account import Account
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.workload import FindingsTable, Fix, LoadContext, Workload
 
-APPLY, STRATEGIC = "application/apply-patch+yaml", "application/strategic-merge-patch+json"
+APPLY = "application/apply-patch+yaml"
 MOST_ROWS = 80  # rows of one trace; JSON has all
 QUIET_SECONDS = 0.5  # seconds after a command's goal is reached in which its effects still count
 

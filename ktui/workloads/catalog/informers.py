@@ -126,15 +126,11 @@ def tables(context: LoadContext, account: Account) -> list[FindingsTable]:
         for (variant, label), figures in account.labels.items()
         if variant == context.variant
     )  # fmt: skip
-    found = []
-    if losses:
-        heads = ("loss", "informers", "resumed", "410", "LISTs", "listed", "replayed", "failed")
-        notes = ("replayed: events that the informer had already seen", "failed: attempts refused or broken")
-        found.append(FindingsTable("what followed from each loss", heads, losses, notes))
-    if rows:
-        titles = ("request", "count", "from", "objects", "returned", "out of etcd", "p95 ms")
-        found.append(FindingsTable("by kind of request", titles, rows))
-    return found
+    heads = ("loss", "informers", "resumed", "410", "LISTs", "listed", "replayed", "failed")
+    notes = ("replayed: events that the informer had already seen", "failed: attempts refused or broken")
+    by_loss = FindingsTable("what followed from each loss", heads, losses, notes)
+    titles = ("request", "count", "from", "objects", "returned", "out of etcd", "p95 ms")
+    return [table for table in (by_loss, FindingsTable("by kind of request", titles, rows)) if table.rows]
 
 
 WORKLOAD = Workload(

@@ -12,6 +12,7 @@ from typing import Any
 from ktui.client.connection import ClientError
 from ktui.core.format import integer, milliseconds
 from ktui.core.ranking.sketches import LatencyHistogram
+from ktui.supervision import stop
 from ktui.workloads.catalog.repeated import PODS
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient
@@ -79,9 +80,7 @@ async def run(context: LoadContext) -> None:
             context.begin("after")
             await asyncio.sleep(knobs.number("calm"))
         finally:
-            for holder in holders:
-                holder.cancel()
-            await asyncio.gather(*holders, return_exceptions=True)
+            await stop(*holders)
 
 
 async def _storm(context: LoadContext, over: asyncio.Event) -> None:

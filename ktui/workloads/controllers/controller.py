@@ -29,6 +29,7 @@ EVENTS = "/api/v1/namespaces/default/events"
 LABEL = "ktui-chain"
 FIRST_BACKOFF, MOST_BACKOFF = 0.005, 5.0  # seconds until a name whose sync failed comes back
 CONFLICT, NOT_FOUND = 409, 404
+STRATEGIC = "application/strategic-merge-patch+json"
 
 
 class SyncError(ClientError):
@@ -112,13 +113,10 @@ class Controller(ABC):
 
     # Requests. The label of each says who does what, and is the step's name in the causal trace.
 
-    async def create(self, path: str, body: Obj, what: str, cause: str) -> Obj:
-        return await self._send("POST", path, body, what, cause)
-
-    async def update(self, path: str, body: Obj, what: str, cause: str) -> Obj:
+    async def update(self, path: str, body: Obj, what: str, cause: str) -> None:
         """PUT with the object's resourceVersion; refused with 409 if the object has changed."""
         await self.chain.before_update(path)
-        return await self._send("PUT", path, body, what, cause)
+        await self.send("PUT", path, body, what, cause)
 
     async def report(self, collection: str, obj: Obj, status: Obj, what: str, cause: str) -> None:
         status["observedGeneration"] = obj["metadata"]["generation"]
@@ -126,16 +124,9 @@ class Controller(ABC):
             path = f"{collection}/{obj['metadata']['name']}/status"
             await self.update(path, {**obj, "status": status}, what, cause)
 
-    async def patch(
-        self, path: str, body: Obj, what: str, cause: str,
-        content_type: str = "application/strategic-merge-patch+json",
-    ) -> Obj:  # fmt: skip
-        return await self._send("PATCH", path, body, what, cause, content_type)
-
     async def delete(self, path: str, options: Obj, what: str, cause: str) -> None:
         """Delete an object; a missing object counts as deleted."""
-        body = {"apiVersion": "v1", "kind": "DeleteOptions", **options}
-        await self._send("DELETE", path, body, what, cause, may_be_gone=True)
+        await self.send("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", **options}, what, cause)
 
     async def read(self, path: str, what: str, cause: str) -> Obj | None:
         """Return the stored object, not the informer's; None if it does not exist."""
@@ -146,16 +137,14 @@ class Controller(ABC):
             raise SyncError(f"GET {path}: HTTP {answer.status}")
         return decode_json(answer.body, dict)
 
-    async def _send(
-        self, method: str, path: str, body: Obj, what: str, cause: str,
-        content_type: str = "application/json", *, may_be_gone: bool = False,
-    ) -> Obj:  # fmt: skip
-        answer = await self.client.write(
-            method, path, body, f"{self.COMPONENT}: {what}", content_type=content_type, cause=cause
-        )
+    async def send(self, method: str, path: str, body: Obj, what: str, cause: str) -> Obj:
+        """Send a write; a PATCH is a strategic merge. Raises SyncError if it is refused."""
+        label = f"{self.COMPONENT}: {what}"
+        kind = STRATEGIC if method == "PATCH" else "application/json"
+        answer = await self.client.write(method, path, body, label, content_type=kind, cause=cause)
         if answer.ok:
             return decode_json(answer.body, dict)
-        if may_be_gone and answer.status == NOT_FOUND:
+        if method == "DELETE" and answer.status == NOT_FOUND:
             return {}
         if answer.status == CONFLICT:
             self.chain.context.count("conflicts")
@@ -172,7 +161,7 @@ class Controller(ABC):
             "source": {"component": self.COMPONENT}, "firstTimestamp": now, "lastTimestamp": now,
             "count": 1,
         }  # fmt: skip
-        await self.create(EVENTS, body, f"Event {reason}", cause)
+        await self.send("POST", EVENTS, body, f"Event {reason}", cause)
 
 
 def version_of(obj: Obj) -> str:
@@ -189,6 +178,6 @@ def owner_of(obj: Obj) -> Obj:
     return next((reference for reference in references if reference.get("controller")), {})
 
 
-def owned_by(obj: Obj, api_version: str, kind: str) -> list[Obj]:
+def owned_by(obj: Obj, kind: str) -> list[Obj]:
     """Return the ownerReferences of an object that a controller creates for `obj`."""
-    return owner(api_version, kind, obj["metadata"]["name"], obj["metadata"]["uid"])
+    return owner("apps/v1", kind, obj["metadata"]["name"], obj["metadata"]["uid"])

@@ -81,12 +81,12 @@ class ReplicaSetController(Controller):
             "apiVersion": "v1", "kind": "Pod",
             "metadata": {
                 **template["metadata"], "generateName": f"{name}-",
-                "ownerReferences": owned_by(replica_set, "apps/v1", "ReplicaSet"),
+                "ownerReferences": owned_by(replica_set, "ReplicaSet"),
             },
             "spec": template["spec"],
         }  # fmt: skip
         body["metadata"].pop("creationTimestamp", None)
-        pod = await self.create(PODS, body, "create Pod", cause)
+        pod = await self.send("POST", PODS, body, "create Pod", cause)
         made = pod["metadata"]["name"]
         if made not in self._pods.objects:
             self._created[made] = pod
@@ -188,7 +188,7 @@ class DeploymentController(Controller):
             "apiVersion": "apps/v1", "kind": "ReplicaSet",
             "metadata": {
                 "name": f"{metadata['name']}-{digest}", "labels": labels,
-                "ownerReferences": owned_by(deployment, "apps/v1", "Deployment"),
+                "ownerReferences": owned_by(deployment, "Deployment"),
             },
             "spec": {
                 "replicas": size,
@@ -196,7 +196,7 @@ class DeploymentController(Controller):
                 "template": {**template, "metadata": {**template["metadata"], "labels": labels}},
             },
         }  # fmt: skip
-        made = await self.create(REPLICA_SETS, body, "create ReplicaSet", cause)
+        made = await self.send("POST", REPLICA_SETS, body, "create ReplicaSet", cause)
         self._created[made["metadata"]["name"]] = made
         await self._scaled(deployment, made, 0, size, cause)
 

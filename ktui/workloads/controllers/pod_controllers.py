@@ -17,7 +17,7 @@ from ktui.workloads.controllers.controller import (
     owner_of,
     version_of,
 )
-from ktui.workloads.demo.pods import timestamp
+from ktui.workloads.demo.pods import CONDITIONS, timestamp
 from ktui.workloads.running.users import LoadUser
 
 
@@ -55,13 +55,12 @@ class Scheduler(Controller):
             "metadata": {"name": name, "namespace": "default", "uid": pod["metadata"]["uid"]},
             "target": {"apiVersion": "v1", "kind": "Node", "name": node},
         }
-        await self.create(f"{PODS}/{name}/binding", body, "bind Pod", cause)
+        await self.send("POST", f"{PODS}/{name}/binding", body, "bind Pod", cause)
         self._assumed[name] = node
         text = f"Successfully assigned default/{name} to {node}"
         await self.record(pod, "Pod", "Scheduled", text, cause)
 
 
-CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 START_SECONDS = 0.2  # until a container runs, or has ended
 
 
@@ -98,7 +97,8 @@ class NodeKubelet(Controller):
         name = pod["metadata"]["name"]
         for reason in ("Pulled", "Created", "Started"):
             await self.record(pod, "Pod", reason, f"{reason} container main", cause)
-        await self.patch(f"{PODS}/{name}/status", {"status": _running(pod)}, "report Pod Running", cause)
+        status = {"status": _running(pod)}
+        await self.send("PATCH", f"{PODS}/{name}/status", status, "report Pod Running", cause)
 
     async def _end(self, pod: Obj, cause: str) -> None:
         """Delete the pod without a grace period once all its containers have ended."""

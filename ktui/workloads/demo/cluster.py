@@ -263,7 +263,7 @@ def _custom(kind: str, metadata: Json, alike: str = "", **rest: Any) -> Create:
 def objects(plan: DemoPlan) -> Iterator[Create]:
     """Yield the objects of Cilium."""
     for index, name in enumerate(plan.nodes):
-        addresses = [{"type": "InternalIP", "ip": f"192.168.{index // 250}.{index % 250 + 1}"}]
+        addresses = [{"type": "InternalIP", "ip": _node_ip(index)}]
         spec = {"addresses": addresses, "ipam": {"podCIDRs": [f"10.{64 + index // 256}.{index % 256}.0/24"]}}
         yield _custom("CiliumNode", {"name": name}, "Cilium node", spec=spec)
     identity = {}

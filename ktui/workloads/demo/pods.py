@@ -9,6 +9,7 @@ from typing import Any
 
 Json = dict[str, Any]
 MERGE = "application/merge-patch+json"
+CONDITIONS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def pod_status(facts: PodFacts, now: float, restarts: int = 0) -> Json:
     conditions = [
         {"type": kind, "status": "True" if running or kind in ("Initialized", "PodScheduled") else "False",
          "lastTransitionTime": timestamp(now)}
-        for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+        for kind in CONDITIONS
     ]  # fmt: skip
     container = {
         "name": "main",

@@ -13,7 +13,6 @@ from ktui.contract.events import (
     CacheStatus,
     Dropped,
     EtcdCall,
-    EtcdProgress,
     LevelScrape,
     Marker,
     RequestFinished,
@@ -32,27 +31,24 @@ class _Open(NamedTuple):
 
 
 class Account:
-    """Adds up telemetry events (`take`) in `phases` and `labels`. `moved` is called after each batch.
+    """Adds up telemetry events (`take`) in `phases` and `labels`.
 
     `others` counts what the server did meanwhile outside of this run: its own housekeeping, and other
     clients' requests. `dropped` counts events that the server did not send because this reader was slow.
     """
 
-    def __init__(self, run: str, moved: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, run: str) -> None:
         self.phases: dict[tuple[str, str], LoadFigures] = {}
         self.labels: dict[tuple[str, str], LoadFigures] = {}
         self.live = LoadFigures()  # since `take_live` was last called
-        self.etcd_calls = 0  # of the whole server
         self.others = LoadFigures()
         self.housekeeping = TotalCost()  # RPCs of the server itself: reflectors, counts, progress requests
         self.dropped = 0
-        self.head = 0
         self.caches: dict[str, CacheStatus] = {}
         self.nominal_seats: dict[str, int] = {}  # by priority level
         # called with each event, for a workload's own use
         self.observers: list[Callable[[AnyEvent], None]] = []
         self._run = run
-        self._moved = moved
         self._open: dict[int, _Open] = {}
         self._watched: dict[int, TotalCost] = {}
         self._verbs: dict[int, str] = {}  # verbs of other clients' open requests
@@ -81,8 +77,6 @@ class Account:
                     self._called(event)
                 case CacheStatus():
                     self.caches[event.resource] = event
-                case EtcdProgress():
-                    self.head = event.head
                 case LevelScrape():
                     self.nominal_seats[event.level] = int(event.gauges.nominal or 0)
                 case Dropped():
@@ -90,7 +84,6 @@ class Account:
                 case Marker():
                     self._marked = event.text
         self._settled.set()
-        self._moved()
 
     def take_live(self) -> LoadFigures:
         live, self.live = self.live, LoadFigures()
@@ -186,7 +179,6 @@ class Account:
             figures.spent.merge(more)
 
     def _called(self, event: EtcdCall) -> None:
-        self.etcd_calls += 1
         if not event.request_id:
             self.housekeeping.merge(
                 TotalCost(etcd_rpcs=1, etcd_keys=event.count, etcd_bytes=event.received_bytes, count=1)

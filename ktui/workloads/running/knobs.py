@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -104,9 +104,7 @@ class Knobs:
         if name in named:
             return named[name]
         names = [knob.name for knob in self.knobs]
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-        raise WorkloadError(f"there is no knob {name!r}: {hint}")
+        raise WorkloadError(f"there is no knob {name!r}: {hint(name, names)}")
 
     def integer(self, name: str) -> int:
         return int(self._values[name])
@@ -123,8 +121,11 @@ class Knobs:
     def values(self) -> dict[str, Value]:
         return dict(self._values)
 
-    def copy(self) -> Knobs:
-        return Knobs(self.knobs, dict(self._values))
+
+def hint(word: str, names: Collection[str]) -> str:
+    """Return which of the names a user may have meant, or all of them."""
+    close = difflib.get_close_matches(word, names, n=1)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
 
 
 def assign(knobs: Knobs, assignments: Iterable[str]) -> None:

@@ -36,7 +36,7 @@ class RunVariant:
 
     name: str
     knobs: Knobs
-    context: LoadContext | None = None
+    context: LoadContext = field(init=False)  # from the beginning of the run on
     seconds: dict[str, float] = field(default_factory=dict)  # by phase
 
 
@@ -124,7 +124,6 @@ class Run:
             await self._run_slice(variant, most)
 
     async def _run_slice(self, variant: RunVariant, seconds: float) -> None:
-        assert variant.context is not None
         self._phase_began = time.monotonic()
         work = asyncio.ensure_future(self.workload.run(variant.context))
         asked = asyncio.ensure_future(self._stopping.wait())
@@ -148,16 +147,15 @@ class Run:
 
     def _end_phase(self, variant: RunVariant, *, counts: bool) -> None:
         """Add the time of the workload's phase; `counts`: the next one begins now."""
-        assert variant.context is not None
         now, phase = time.monotonic(), variant.context.phase
         if self._phase_began is not None:
             variant.seconds[phase] = variant.seconds.get(phase, 0.0) + now - self._phase_began
         self._phase_began = now if counts else None
 
     async def _prepare(self, fleet: Fleet) -> None:
-        cluster = await read_cluster(self.client, self.version)
+        cluster = await read_cluster(self.client)
         for variant in self.variants:
-            context = LoadContext(
+            context = variant.context = LoadContext(
                 self.workload.name, self.id, variant.name, variant.knobs, cluster, fleet, self.account
             )
             context.phase_ends = partial(self._end_phase, variant, counts=True)
@@ -165,14 +163,12 @@ class Run:
             context.replica = self._replica
             context.inject, context.follow_rules = self.inject, self._follow_rules
             context.memory["seconds"] = variant.seconds
-            variant.context = context
             variant.knobs.changed = context.changed.set
 
     async def set(self, name: str, text: str) -> None:
         """Change a knob of the running variant, which begins a phase; raise WorkloadError or ClientError."""
         self.current.knobs.find(name).parse(text)
-        if self.current.context is not None:
-            self.current.context.begin(f"{name}={text}")
+        self.current.context.begin(f"{name}={text}")
         self.current.knobs.set(name, text)
         await self._mark(f"{name}={text}")
         if name == "version":
@@ -205,7 +201,6 @@ class Run:
         fault = fault.checked()
         await self._check_fault(fault.kind)
         context = self.current.context
-        assert context is not None
         context.begin(fault.kind)
         await self._inject(fault)
         if not fault.seconds:

@@ -81,9 +81,8 @@ def live_second(run: Run, at: float) -> LiveSecond:
     if errors := figures.rejected + figures.failed:
         routes["!"] = errors
     return LiveSecond(
-        at=at, phase=context.phase if context else "", variant=run.current.name,
-        now=context.now if context else "", speed=context.speed if context else 1.0, routes=routes,
-        etcd_rpcs=figures.spent.etcd_rpcs, etcd_bytes=figures.spent.etcd_bytes,
+        at=at, phase=context.phase, variant=run.current.name, now=context.now, speed=context.speed,
+        routes=routes, etcd_rpcs=figures.spent.etcd_rpcs, etcd_bytes=figures.spent.etcd_bytes,
         returned_bytes=figures.spent.encoded_bytes, p50=figures.milliseconds(0.5),
         p95=figures.milliseconds(0.95), most_ms=figures.times.max / 1000.0,
         wait_ms=figures.waits.max / 1000.0, rejected=figures.rejected, failed=figures.failed,
@@ -93,8 +92,7 @@ def live_second(run: Run, at: float) -> LiveSecond:
 
 
 def live_tables(run: Run) -> Tables:
-    context = run.current.context
-    found = run.workload.tables(context, run.account) if context else ()
+    found = run.workload.tables(run.current.context, run.account)
     return Tables([table.shown() for table in found])
 
 
@@ -134,17 +132,14 @@ EXEMPT = "exempt"  # the priority level without a limit
 
 def summary_of(run: Run) -> dict[str, Any]:
     variants = [_variant(run, variant) for variant in run.variants]
+    own = ("etcd_rpcs", "etcd_keys", "etcd_bytes")
     document: dict[str, Any] = {
         "workload": run.workload.name, "about": run.workload.sentence,
         "server": {"url": run.client.connection.url, "kube_version": run.version, "real": run.real},
         "seconds": round(run.seconds, 3), "ended": run.ended,
         "faults": [{"at": at, "fault": fault.kind, "seconds": fault.seconds} for at, fault in run.faults],
         "variants": variants,
-        "housekeeping": {
-            "etcd_rpcs": run.account.housekeeping.etcd_rpcs,
-            "etcd_keys": run.account.housekeeping.etcd_keys,
-            "etcd_bytes": run.account.housekeeping.etcd_bytes,
-        },
+        "housekeeping": {name: getattr(run.account.housekeeping, name) for name in own},
         "others": {"requests": run.account.others.requests}, "remarks": remarks(run),
         "caveats": caveats(run),
     }  # fmt: skip
@@ -163,15 +158,13 @@ def _variant(run: Run, variant: RunVariant) -> dict[str, Any]:
             total.merge(figures)
             phases.append({"phase": phase, **over(figures, variant.seconds.get(phase, 0.0))})
     context = variant.context
-    tables = [] if context is None else run.workload.tables(context, run.account)
     document = over(total, sum(variant.seconds.values()))
     for level, held in document["levels"].items():
         held["nominal_seats"] = None if level == EXEMPT else run.account.nominal_seats.get(level)
     return {
         "variant": variant.name, "knobs": variant.knobs.values(), "total": document, "phases": phases,
-        "found": {} if context is None else dict(context.found),
-        "speed": 1.0 if context is None else context.speed,
-        "tables": [table.document() for table in tables],
+        "found": dict(context.found), "speed": context.speed,
+        "tables": [table.document() for table in run.workload.tables(context, run.account)],
     }  # fmt: skip
 
 
@@ -190,9 +183,8 @@ def caveats(run: Run) -> list[str]:
     """Return what the figures, which are right, do not show: a server that is too slow, a workload's own."""
     found = too_slow(run)
     for variant in run.variants:
-        if variant.context is not None:
-            side = f"{variant.name}: " if variant.name else ""
-            found += [f"{side}{text}" for text in run.workload.caveats(variant.context, run.account)]
+        side = f"{variant.name}: " if variant.name else ""
+        found += [f"{side}{text}" for text in run.workload.caveats(variant.context, run.account)]
     return found
 
 
@@ -209,7 +201,7 @@ def too_slow(run: Run) -> list[str]:
         )
     for variant in run.variants:
         context = variant.context
-        if context is not None and context.late_actions > context.actions * LATE_SHARE:
+        if context.late_actions > context.actions * LATE_SHARE:
             found.append(
                 f"the server is too slow for this load: {integer(context.late_actions)} of "
                 f"{integer(context.actions)} actions took longer than the time until the next, so that fewer "

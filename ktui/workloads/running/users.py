@@ -18,11 +18,8 @@ class LoadUser(NamedTuple):
     group: str = ""
 
     def headers(self) -> dict[str, str]:
-        return {
-            header: value
-            for header, value in (("Impersonate-User", self.name), ("Impersonate-Group", self.group))
-            if value
-        }
+        headers = {"Impersonate-User": self.name, "Impersonate-Group": self.group}
+        return {header: value for header, value in headers.items() if value}
 
 
 _USERS = {

@@ -35,8 +35,7 @@ VERSION = Knob("version", "", "Kubernetes version whose rules ktui's server foll
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A workload. `story` is its page in docs/workloads/. `run` sends requests until it returns or is
-    cancelled.
+    """A workload. `run` sends requests until it returns or is cancelled.
 
     `tables` returns the tables that the summary shows in addition to the common figures, `caveats` sentences
     on what they do not show.
@@ -67,25 +66,24 @@ METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The cluster. `version` is the Kubernetes version that the server follows, "" if unknown."""
+    """The cluster, and its names."""
 
     client: ApiClient
     nodes: tuple[str, ...]
     namespaces: tuple[str, ...]
-    version: str = ""
 
     def node(self, index: int) -> str:
         """Return the node of agent number `index`; with more agents than nodes, several share one."""
         return self.nodes[index % len(self.nodes)]
 
 
-async def read_cluster(client: ApiClient, version: str) -> Cluster:
+async def read_cluster(client: ApiClient) -> Cluster:
     """Read the names; raise ClientError if there are no nodes or no server."""
     nodes = await names_in(client, "/api/v1/nodes", MOST_NAMES)
     if not nodes:
         raise ClientError("the server has no nodes: `ktui seed` fills it with a demo cluster")
     namespaces = await names_in(client, "/api/v1/namespaces", MOST_NAMES)
-    return Cluster(client, tuple(name for _, name in nodes), tuple(name for _, name in namespaces), version)
+    return Cluster(client, tuple(name for _, name in nodes), tuple(name for _, name in namespaces))
 
 
 async def names_in(client: ApiClient, collection: str, limit: int) -> list[tuple[str, str]]:
@@ -130,12 +128,11 @@ async def _no_run(what: Fault | Rules) -> None:
 
 @dataclass(slots=True)
 class LoadContext:
-    """The context of a run. `found` are figures that only the workload knows; `now` describes its current
-    activity.
+    """The context of a run. `found` are figures that only the workload knows; `now` says what it is doing.
 
     `inject` begins a fault; faults that a workload always uses belong in `Workload.faults`. `follow_rules`
-    makes ktui's server follow a version's rules until the run ends (ClientError). `speed` is
-    how many times faster than real time simulated time is; a workload that simulates sets it.
+    makes ktui's server follow a version's rules until the run ends (ClientError). `speed` is how many times
+    faster than real time simulated time is; a workload that simulates sets it.
     """
 
     workload: str

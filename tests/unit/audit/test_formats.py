@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ktui.audit.formats import auditlog
-from ktui.audit.formats.log_record import BLANK, LoggedRequest, Malformed, Skip, SlowRequest
+from ktui.audit.formats.log_record import LoggedRequest, Malformed, Skip, Skips, SlowRequest
 from ktui.audit.formats.record_reader import TraceReader, line_reader
 
 from .logs import audit_event, etcd_line, httplog
@@ -169,7 +169,7 @@ def test_a_stack_trace_over_several_lines_does_no_harm() -> None:
     failed, *trace = map(read, lines)
     assert isinstance(failed, LoggedRequest)
     assert failed.code == 500
-    assert trace == [BLANK, BLANK]
+    assert trace == [Skips.BLANK, Skips.BLANK]
     check = read(b"[-]poststarthook/rbac/bootstrap-roles failed: not finished")
     assert isinstance(check, Skip)
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from ktui.audit.build import Wish
-from ktui.audit.deduplication import deduplicate
+from ktui.audit.deduplication import DeduplicatedTally
 from ktui.audit.formats.log_record import LoggedRequest, SlowRequest
 from ktui.audit.predictions import BY_BYTES, BY_TIME, Move
 from ktui.audit.reading.streams import LongLine
@@ -297,7 +297,7 @@ def test_a_flood_of_clients_is_bounded_and_told() -> None:
     report = Wish("1.30").report(tally)
     assert report.groups_total <= 40
     assert report.requests.list == 600
-    assert report.others.list + sum(g.count for g in deduplicate(tally).groups) == 600
+    assert report.others.list + sum(g.count for g in DeduplicatedTally(tally).groups) == 600
     assert max(report.groups, key=lambda g: g.count).client == "steady/1"
     assert any("others" in note for note in report.notes)
 

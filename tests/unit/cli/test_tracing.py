@@ -14,8 +14,7 @@ from ktui.cli.server.serve_config import read_tracing_config
 from ktui.cli.server.tracing import MOST_QUEUED, Tracer, request_with
 from ktui.contract.events import AnyEvent, ChainStage, EtcdCall, RequestFinished, RequestStarted
 from ktui.traces.assembly import TraceAssembler
-from ktui.traces.otlp_json import decode_json
-from ktui.traces.otlp_protobuf import spans_of
+from ktui.traces.otlp import decode_json, spans_of
 from ktui.traces.spans import SpanCounts, TracedRequest, TraceSpan
 from tests.unit.traces.recorded import file, truth
 

@@ -10,7 +10,7 @@ import pytest
 
 from ktui.apiserver.call import Call
 from ktui.audit.formats import httplog
-from ktui.audit.formats.log_record import WRITES, LoggedRequest
+from ktui.audit.formats.log_record import LoggedRequest, Skips
 from ktui.kube.requestinfo import attributes_of
 from ktui.requestlogs import audit_log
 from ktui.requestlogs.audit_log import event_of
@@ -94,7 +94,7 @@ def test_the_reader_of_httplog_reads_it() -> None:
     assert (read.verb, read.uri, read.agent, read.took, read.code, read.seats, read.id) == (
         "LIST", f"{PODS}?limit=5", 'ev"il\n/1', 250_000, 200, 4, "id-1"
     )  # fmt: skip
-    assert httplog.read(http_line(record_of(PODS, method="POST"), 36, END, 0.25), NOW) is WRITES
+    assert httplog.read(http_line(record_of(PODS, method="POST"), 36, END, 0.25), NOW) is Skips.WRITES
 
 
 def test_no_user_agent_reaches_a_terminal() -> None:

@@ -13,7 +13,7 @@ from ktui.core.state import RequestRow, State
 from ktui.kube.versions import behaviour_of
 from ktui.traces.assembly import HOLD, TraceAssembler
 from ktui.traces.feed import TraceEvents
-from ktui.traces.otlp_json import decode_json
+from ktui.traces.otlp import decode_json
 from ktui.traces.spans import TracedRequest
 from tests.unit.traces.recorded import file, truth
 from tests.unit.traces.test_versions import PODS, WATCH, new

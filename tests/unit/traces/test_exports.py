@@ -15,8 +15,7 @@ from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from ktui.traces.assembly import TraceAssembler
-from ktui.traces.otlp_json import decode_json
-from ktui.traces.otlp_protobuf import decode_protobuf
+from ktui.traces.otlp import decode_json, decode_protobuf
 from ktui.traces.spans import MOST_TEXT, NotSpans, SpanCounts
 from tests.unit.traces.recorded import file, listed
 

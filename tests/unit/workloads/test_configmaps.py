@@ -122,10 +122,9 @@ def test_what_is_held_is_dropped_by_every_sync_up_to_1_28() -> None:
         assert store.version_to_read("map", 1.0) == expected
 
 
-def test_a_failed_read_is_repeated_from_etcd_and_an_old_one_refreshed_from_the_cache() -> None:
+def test_a_first_read_is_from_etcd_and_an_old_one_refreshed_from_the_cache() -> None:
     store = ObjectStore(29, ttl=60.0)
     store.register_pod("a", ["map"])
-    store.fetched("map", 0.0, failed=True)
     assert store.version_to_read("map", 1.0) == MOST_RECENT
     store.fetched("map", 1.0)
     assert [store.version_to_read("map", now) for now in (60.9, 61.0)] == [None, ANY]

@@ -1,4 +1,6 @@
-"""Decode spans from JSON: OTLP, Tempo's and Jaeger's exports.
+"""Decode spans: OTLP in protobuf or JSON, Tempo's and Jaeger's exports.
+
+Protobuf is one message, or a collector's file of messages behind their lengths. JSON:
 
 | document | from |
 |---|---|
@@ -15,7 +17,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
@@ -33,15 +37,120 @@ from ktui.traces.spans import (
     TraceSpan,
     Value,
     bounded,
-    span_of,
     usable,
+    whole,
 )
+
+_Number = int | str | float
+Attributes = Iterable[tuple[str, Value | None]]  # a value of another kind is None
+
+
+def _values(found: Attributes) -> dict[str, Value]:
+    """Return attributes by name, their texts bounded; those without a value that is used are left out."""
+    return {
+        name[:MOST_TEXT]: bounded(name, value) if isinstance(value, str) else value
+        for name, value in found
+        if value is not None
+    }
+
+
+def _time(value: _Number) -> int:
+    """Return nanoseconds since 1970, which JSON may write as a text; 0 for another value."""
+    return max(0, whole(value))
+
+
+def span_of(
+    found: Any, ids: tuple[str, str, str], kind: int, attributes_of: Callable[[Any], Attributes], service: str
+) -> TraceSpan:
+    """Return a span of OTLP, decoded from JSON or protobuf; `ids` of trace, span and parent."""
+    events = [
+        SpanEvent(
+            event.name[:MOST_TEXT], _time(event.time_unix_nano), _values(attributes_of(event.attributes))
+        )
+        for event in found.events[:MOST_EVENTS]
+    ]
+    start, end = _time(found.start_time_unix_nano), _time(found.end_time_unix_nano)
+    attributes = _values(attributes_of(found.attributes))
+    return TraceSpan(*ids, found.name[:MOST_TEXT], kind, start, end, attributes, events, service)
+
+
+LARGEST = 64 << 20
+_FIRST = 0x0A  # the tag of resource_spans
+_USED = ("string_value", "int_value", "bool_value", "double_value")
+
+
+def is_protobuf(head: bytes) -> bool:
+    """True if a file that begins like this holds OTLP messages, with or without their lengths."""
+    return _is_message(head) or (
+        len(head) > 6 and 0 < struct.unpack(">I", head[:4])[0] <= LARGEST and _is_message(head[4:])
+    )
+
+
+def _is_message(head: bytes) -> bool:
+    """True for a ResourceSpans (field 1, or the resource left out: 2) inside field 1; text never looks so."""
+    if len(head) < 4 or head[0] != _FIRST:
+        return False
+    at = 1
+    while at < min(len(head), 6) and head[at] & 0x80:
+        at += 1
+    return at + 1 < len(head) and head[at + 1] in (0x0A, 0x12) and not head[: at + 2].isspace()
+
+
+def messages(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Divide a stream into messages. Raises NotSpans where it breaks off or is too large."""
+    data = bytearray()
+    framed: bool | None = None
+    for chunk in chunks:
+        data += chunk
+        if framed is None and len(data) > 6:
+            framed = not _is_message(bytes(data[:16]))
+        while framed and len(data) >= 4:
+            size = struct.unpack(">I", data[:4])[0]
+            if size > LARGEST:
+                raise NotSpans(f"a message of more than {LARGEST >> 20} MiB: the file is damaged")
+            if len(data) < 4 + size:
+                break
+            yield bytes(data[4 : 4 + size])
+            del data[: 4 + size]
+        if len(data) > LARGEST + 4:
+            raise NotSpans(f"a message of more than {LARGEST >> 20} MiB")
+    if data and framed:
+        raise NotSpans("the last message is cut off")
+    if data:
+        yield bytes(data)
+
+
+def decode_protobuf(data: bytes, counts: SpanCounts) -> list[TraceSpan]:
+    """Return the spans of an ExportTraceServiceRequest (or TracesData). Raises NotSpans."""
+    from google.protobuf.message import DecodeError  # start-up time
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    try:
+        message = ExportTraceServiceRequest.FromString(data)
+    except DecodeError:
+        raise NotSpans("not an OTLP message of spans") from None
+    return usable(spans_of(message), counts)
+
+
+def spans_of(message: Any) -> Iterator[TraceSpan]:
+    for part in message.resource_spans:
+        service = str(_values(_of_message(part.resource.attributes)).get(names.SERVICE_KEY, ""))
+        for scope in part.scope_spans:
+            for found in scope.spans:
+                ids = found.trace_id.hex(), found.span_id.hex(), found.parent_span_id.hex()
+                yield span_of(found, ids, found.kind, _of_message, service)
+
+
+def _of_message(found: Sequence[Any]) -> Attributes:
+    for attribute in found[:MOST_ATTRIBUTES]:
+        which = attribute.value.WhichOneof("value")
+        yield attribute.key, getattr(attribute.value, which) if which in _USED else None
+
 
 _KINDS = {
     "SPAN_KIND_SERVER": SERVER, "SPAN_KIND_CLIENT": CLIENT, "SPAN_KIND_INTERNAL": INTERNAL,
     "server": SERVER, "client": CLIENT, "internal": INTERNAL,
 }  # fmt: skip
-_Number = int | str | float
 
 
 class _AnyValue(msgspec.Struct, rename="camel", gc=False):
@@ -69,10 +178,6 @@ class _Event(msgspec.Struct, rename="camel", gc=False):
     attributes: list[_Attribute] = []
 
 
-class _Status(msgspec.Struct, gc=False):
-    code: int | str = 0
-
-
 class _Span(msgspec.Struct, rename="camel", gc=False):
     trace_id: str
     span_id: str
@@ -83,7 +188,6 @@ class _Span(msgspec.Struct, rename="camel", gc=False):
     end_time_unix_nano: _Number = 0
     attributes: list[_Attribute] = []
     events: list[_Event] = []
-    status: _Status | None = None
 
 
 class _ScopeSpans(msgspec.Struct, gc=False):
@@ -202,7 +306,7 @@ def _of_object(data: bytes, fields: dict[str, msgspec.Raw], depth: int) -> Itera
 
 
 def _of_resource(part: _ResourceSpans) -> Iterator[TraceSpan]:
-    attributes = _attributes(part.resource.attributes) if part.resource else {}
+    attributes = _values(_of_json(part.resource.attributes)) if part.resource else {}
     service = str(attributes.get(names.SERVICE_KEY, ""))
     for scope in (*part.scope_spans, *part.instrumentation_library_spans):
         yield from _of_scope(scope, service)
@@ -212,19 +316,13 @@ def _of_scope(scope: _ScopeSpans, service: str) -> Iterator[TraceSpan]:
     for found in scope.spans:
         kind = _KINDS.get(found.kind, 0) if isinstance(found.kind, str) else found.kind
         ids = _id(found.trace_id, 16), _id(found.span_id, 8), _id(found.parent_span_id, 8)
-        failed = found.status is not None and found.status.code in (2, "STATUS_CODE_ERROR")
-        yield span_of(found, ids, kind, _attributes, service, failed=failed)
+        yield span_of(found, ids, kind, _of_json, service)
 
 
-def _attributes(found: list[_Attribute]) -> dict[str, Value]:
-    values: dict[str, Value] = {}
-    for attribute in found[:MOST_ATTRIBUTES]:
-        value = attribute.value.get() if attribute.value is not None else None
-        if isinstance(value, str):
-            value = bounded(attribute.key, value)
-        if value is not None:
-            values[attribute.key[:MOST_TEXT]] = value
-    return values
+def _of_json(found: list[_Attribute]) -> Attributes:
+    return [
+        (each.key, each.value.get() if each.value is not None else None) for each in found[:MOST_ATTRIBUTES]
+    ]
 
 
 def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
@@ -238,7 +336,7 @@ def _of_jaeger(trace: _JaegerTrace) -> Iterator[TraceSpan]:
             parent.lower().zfill(16) if parent else "", found.operation_name[:MOST_TEXT],
             _KINDS.get(str(tags.get("span.kind", "")), 0), start, start + found.duration * 1000, tags,
             [_jaeger_event(log) for log in (found.logs or [])[:MOST_EVENTS]],
-            process.service_name if process else "", str(tags.get("otel.status_code", "")) == "ERROR",
+            process.service_name if process else "",
         )  # fmt: skip
 
 
@@ -249,11 +347,7 @@ def _jaeger_event(log: _Log) -> SpanEvent:
 
 
 def _tags(found: list[_Tag]) -> dict[str, Value]:
-    return {
-        tag.key[:MOST_TEXT]: bounded(tag.key, tag.value) if isinstance(tag.value, str) else tag.value
-        for tag in found[:MOST_ATTRIBUTES]
-        if tag.value is not None
-    }
+    return _values((tag.key, tag.value) for tag in found[:MOST_ATTRIBUTES])
 
 
 def _id(text: str, size: int) -> str:
