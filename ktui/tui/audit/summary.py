@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from textual import on
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
@@ -67,14 +66,10 @@ class SlowView(Vertical):
     """etcd's slow requests, one row per kind of range; below, the probable causes of the selected one."""
 
     def __init__(self) -> None:
-        super().__init__(id="slow")
         empty = "no slow requests in the etcd logs"
         self.table = VTable(SLOW, key=lambda row: row, id="slow-ranges", classes="box", empty=empty)
         self._causes = Panel("probable cause", id="probably", classes="box")
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-        yield self._causes
+        super().__init__(self.table, self._causes, id="slow")
 
     def show(self, report: Report) -> None:
         self.table.set_rows(report.etcd)
