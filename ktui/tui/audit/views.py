@@ -1,4 +1,4 @@
-"""The audit's views of groups of requests: all of them, or one with its panels; and the choice of the rules."""
+"""The audit's views of groups of requests: all of them, or one with its panels; the effect of rules."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,7 +13,6 @@ from textual.content import Content
 from ktui.core.format import figure, integer, long_bytes, milliseconds, processed_text
 from ktui.core.prediction.prediction import alternatives_of
 from ktui.core.ranking.group_key import GroupKey
-from ktui.core.ranking.rank_lines import shape_runs
 from ktui.core.ranking.remedies import compare_row
 from ktui.core.ranking.remedy import NOTHING, Alternatives
 from ktui.core.references import CompareRef
@@ -26,14 +24,12 @@ from ktui.core.request_view import (
     fewer_phases,
     funnel_of,
     phases_of,
-    requests_of,
-    shown_requests,
     unfinished,
 )
 from ktui.core.state import READ_LOG, RequestRow
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.request_columns import FULL, log_title
+from ktui.tui.requests.request_columns import FULL, RequestTable
 from ktui.tui.requests.why import calls_content, chain_content, command_content, trace_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, parts_that_fit
@@ -216,22 +212,15 @@ EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {RE
 UNKNOWN = "https://SERVER"  # the server in commands of a recording
 
 
-class LogView(Container):
+class LogView(OnDashboard, Container):
     """The log; `only` is the kind of requests that it is limited to, None for all."""
 
     def __init__(self) -> None:
-        super().__init__(id="log-view")
-        self.table = VTable(FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box")
-        self.table.border_title = Content("requests")
+        self.table = RequestTable(FULL, id="log", empty=EMPTY)
         self.detail = RequestDetail()
+        super().__init__(self.table, self.detail, id="log-view")
         self.only: GroupKey | None = None
-        self._stamp: tuple[object, ...] = ()  # of the rows shown
         self._detail_stamp: tuple[object, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        self.table.empty = self._empty
-        yield self.table
-        yield self.detail
 
     @property
     def request(self) -> RequestRow | None:
@@ -242,30 +231,21 @@ class LogView(Container):
     def compared(self) -> CompareRef | None:
         """The request under the cursor with a cheaper variant; None if there is none."""
         row = self.table.row
-        return compare_row(row, self._ktui.state) if row is not None else None
+        return compare_row(row, self.ktui.state) if row is not None else None
 
-    @property
-    def _ktui(self) -> Dashboard:
-        return cast(Dashboard, self.app)
+    def on_mount(self) -> None:
+        self._explain_emptiness()
+
+    def _explain_emptiness(self) -> None:
+        whole = EMPTY if self.ktui.receiver is None else EMPTY_TRACES
+        self.table.empty = whole if self.only is None else EMPTY_GROUP
 
     def paint(self) -> None:
-        state, writes = self._ktui.state, self._ktui.writes
-        stamp = (id(state), state.touched.requests, writes, self.only, self.table.size.width)
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        self.table.empty = self._empty if self.only is None else EMPTY_GROUP
-        if self.only is None:
-            entitle(self.table, log_title(state, self.table.size.width, writes=writes))
-            self.table.set_rows(shown_requests(state, writes=writes))
-            return
-        who = (f"{self.only.client} ", "$ink-strong")
-        entitle(self.table, line(who, *shape_runs(self.only.shape)))
-        group = state.ranking.group(self.only)
-        self.table.set_rows(requests_of(group, state) if group is not None else [])
+        self._explain_emptiness()
+        self.table.paint(self.ktui.state, writes=self.ktui.writes, only=self.only)
 
     def paint_detail(self) -> None:
-        state, client, row = self._ktui.state, self._ktui.client, self.table.row
+        state, client, row = self.ktui.state, self.ktui.client, self.table.row
         if (row, state.server) == self._detail_stamp:
             return
         self._detail_stamp = (row, state.server)
@@ -276,7 +256,3 @@ class LogView(Container):
     def _highlighted(self, event: VTable.Highlighted) -> None:
         if event.by_user:  # changes of the data are painted at the panels' rate
             self.paint_detail()
-
-    @property
-    def _empty(self) -> str:
-        return EMPTY if self._ktui.receiver is None else EMPTY_TRACES

@@ -5,10 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
 
 from textual import on
-from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
@@ -30,7 +28,7 @@ from ktui.core.references import CompareRef
 from ktui.core.request_view import short_resource
 from ktui.core.rows import badge_of_route
 from ktui.core.state import RequestRow, State
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.ranking_columns import COLUMNS, factor, route_runs
 from ktui.tui.table.vtable import VTable
@@ -183,25 +181,20 @@ SAVINGS = 16  # groups whose saving is predicted in one tick, at 0.2 ms each
 EVERY = 1.0  # seconds between two updates, by the events' time: faster could not be read
 
 
-class TopView(Container):
+class TopView(OnDashboard, Container):
     """A table of clients and their kinds of requests, with the remedy and costs of the selected one below."""
 
     def __init__(self) -> None:
-        super().__init__(id="top-view")
         self.table = VTable(COLUMNS, key=lambda row: row.key, id="top", classes="box", empty=EMPTY)
         self._remedy = Panel("what to do", id="remedy", classes="box")
         self._spent = Panel("cost · measured", id="spent", classes="box")
+        detail = Horizontal(self._remedy, self._spent, id="top-detail")
+        super().__init__(self.table, detail, id="top-view")
         self._savings = Savings()
         self._lines = RankLines(self._savings.of)
         self._stamp: tuple[object, ...] = ()
         self.by = ROLL_UPS[0]  # what the lines are added up by, "" for nothing
         self.remedies: Sequence[Remedy] = ()
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-        with Horizontal(id="top-detail"):
-            yield self._remedy
-            yield self._spent
 
     @property
     def request(self) -> RequestRow | None:
@@ -209,13 +202,9 @@ class TopView(Container):
         row = self.table.row
         return row.group.example if row is not None and row.group is not None else None
 
-    @property
-    def _state(self) -> State:
-        return cast(Dashboard, self.app).state
-
     def paint(self) -> None:
         """Update the table, at most once per EVERY, and only after new answers."""
-        state = self._state
+        state = self.ktui.state
         stamp = (id(state), state.ranking.total.count, int(state.now / EVERY), self.by)
         if stamp == self._stamp:
             return
@@ -244,7 +233,7 @@ class TopView(Container):
     def paint_detail(self) -> None:
         row = self.table.row
         group = row.group if row is not None else None
-        self.remedies = remedies = remedies_of(group, self._state) if group is not None else ()
+        self.remedies = remedies = remedies_of(group, self.ktui.state) if group is not None else ()
         title = line("what to do")
         if group is not None:
             title = line((f"{group.key.client}  ", "$ink-strong"), *shape_runs(group.key.shape))
@@ -255,8 +244,8 @@ class TopView(Container):
     @property
     def compared(self) -> CompareRef | None:
         """The selected kind with a cheaper variant; None if there is none, or for the line of rare kinds."""
-        row = self.table.row
-        return compare_group(row.group, self._state) if row is not None and row.group is not None else None
+        group = self.table.row.group if self.table.row is not None else None
+        return compare_group(group, self.ktui.state) if group is not None else None
 
 
 def _title(state: State, by: str = "") -> Content:
