@@ -37,14 +37,11 @@ class CacheDetail(Horizontal):
     """
 
     def __init__(self) -> None:
-        super().__init__(id="below")
         self._about = Panel("what it does", id="about", classes="box")
         self._readers = Panel("who reads it", id="readers", classes="box")
         self._progress = RvProgressPanel()
         self._ranks = RankLines()
-
-    def compose(self) -> ComposeResult:
-        yield from (self._about, self._readers, self._progress)
+        super().__init__(self._about, self._readers, self._progress, id="below")
 
     def show(self, row: CacheLine | None, state: State) -> None:
         """Show the cache in `row`, its readers at most once a second; None without a selection."""

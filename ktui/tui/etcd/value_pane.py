@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
@@ -153,19 +152,14 @@ class ValueView(Vertical):
     """Metadata on top; below, object and bytes together, or one of them in a small terminal."""
 
     def __init__(self) -> None:
-        super().__init__(id="value-box", classes="box")
         self._about = Panel(id="meta")
         self._object_view, self._bytes_view = LineView(id="object"), LineView(id="hex")
+        views = Container(self._object_view, self._bytes_view, id="views")
+        super().__init__(self._about, views, id="value-box", classes="box")
         self.detail: KeyDetail | None = None
         self.change: tuple[KeyDetail | None, Difference] | None = None
         self.view = VIEWS[0]
         self._revealed = False
-
-    def compose(self) -> ComposeResult:
-        yield self._about
-        with Container(id="views"):
-            yield self._object_view
-            yield self._bytes_view
 
     def on_mount(self) -> None:
         self.clear()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct, convert
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -22,7 +21,7 @@ from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.cache.rv_progress import RvProgressPanel, by_size, lag_style
 from ktui.tui.charts.bars import bar
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, figure
@@ -221,11 +220,10 @@ CACHES: tuple[Column[CacheSummary], ...] = (
 )  # fmt: skip
 
 
-class Holdings(Vertical):
+class Holdings(OnDashboard, Vertical):
     """Three tables and panels: etcd's prefixes, the watch caches, the progress of their resourceVersions."""
 
     def __init__(self) -> None:
-        super().__init__(id="left")
         self.prefixes = PrefixTable(id="prefixes", classes="box")
         self.prefixes.border_title = Content("/registry")
         empty = "no watch caches yet"
@@ -235,20 +233,12 @@ class Holdings(Vertical):
         self.caches.border_title = Content("watch caches")
         self._progress = RvProgressPanel()
         self._etcd = Panel("etcd", id="state", classes="box")
-        self._caches_stamp: tuple[Any, ...] = ()
-        self._prefixes_stamp: tuple[Any, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        yield from (self.prefixes, self.caches, self._progress, self._etcd)
+        super().__init__(self.prefixes, self.caches, self._progress, self._etcd, id="left")
 
     def paint(self, state: State) -> None:
-        caches = (id(state), state.touched.caches, state.revision, int(state.now))
-        if caches != self._caches_stamp:
-            self._caches_stamp = caches
+        if self.caches.outdated(id(state), state.touched.caches, state.revision, int(state.now)):
             self.caches.set_rows(cache_lines(state, self.caches.rows))
-        prefixes = (id(state), state.touched.prefixes)
-        if prefixes != self._prefixes_stamp:
-            self._prefixes_stamp = prefixes
+        if self.prefixes.outdated(id(state), state.touched.prefixes):
             root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
             entitle(self.prefixes, Content(root.rstrip("/")))
             self.prefixes.show_prefixes(state.prefixes, root)
@@ -259,14 +249,11 @@ class Holdings(Vertical):
 
     @on(VTable.Selected, "#caches")
     def _cache_selected(self, event: VTable.Selected) -> None:
-        self._go_to(Place("cache", ResourceRef(event.row.row.resource)))
+        self.ktui.go_to(Place("cache", ResourceRef(event.row.row.resource)))
 
     @on(VTable.Selected, "#prefixes")
     def _prefix_selected(self, event: VTable.Selected) -> None:
-        self._go_to(Place("etcd", PrefixRef(event.row.prefix)))
-
-    def _go_to(self, place: Place) -> None:
-        cast(Dashboard, self.app).go_to(place)
+        self.ktui.go_to(Place("etcd", PrefixRef(event.row.prefix)))
 
 
 def _etcd_state(state: State, width: int, height: int) -> Content:

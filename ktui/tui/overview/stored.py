@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from textual import on
-from textual.app import ComposeResult
 from textual.content import Content
 
 from ktui.client.connection import ClientError
 from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
 from ktui.core.state import State
 from ktui.core.stored import joined
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
 from ktui.tui.overview.holdings import PrefixTable
@@ -34,14 +33,11 @@ NOT_READ = "not read yet: x reads every value once, in small pieces"
 NOT_WATCHED = "not watched yet: x opens one watch"
 
 
-class StoredPane(VerticalArea):
+class StoredPane(OnDashboard, VerticalArea):
     """Tables over what etcd stores, with details of the selected row below."""
 
     def __init__(self) -> None:
-        super().__init__(id="stored")
         self._shown = POSSIBLE
-        self._stamp: tuple[Any, ...] = ()
-        self._joined: tuple[Any, ...] = ()
         self._table_chosen = False  # by the user, or when sources became known
         self._group_versions: dict[str, str] | None = None
         self.reads = StoredReads(self, self.show)
@@ -53,11 +49,8 @@ class StoredPane(VerticalArea):
             _table("churn", columns.CHURN, lambda row: row.churn.resource, NOT_WATCHED),
             _table("hottest", columns.HOTTEST, lambda row: row.churn.key, NOT_WATCHED),
         ]
-
-    def compose(self) -> ComposeResult:
-        yield Panel(id="stored-tabs")
-        yield from self.tables
-        yield Panel(id="stored-detail", classes="box")
+        tabs, detail = Panel(id="stored-tabs"), Panel(id="stored-detail", classes="box")
+        super().__init__(tabs, *self.tables, detail, id="stored")
 
     def on_mount(self) -> None:
         self._show_table(POSSIBLE)
@@ -86,7 +79,7 @@ class StoredPane(VerticalArea):
     @property
     def _count(self) -> int:
         """Number of tables: a snapshot has none about changes."""
-        server = self.dashboard.state.server
+        server = self.ktui.state.server
         return CHURN if server is not None and server.etcd_kind == "snapshot" else len(self.tables)
 
     def _show_table(self, index: int) -> None:
@@ -105,8 +98,7 @@ class StoredPane(VerticalArea):
     def paint(self, state: State) -> None:
         self.decide_table(state)
         stamp = (id(state), state.touched.prefixes, state.server, self._group_versions)
-        if state.server is not None and stamp != self._stamp:
-            self._stamp = stamp
+        if state.server is not None and self.lists.outdated(*stamp):
             self.run_worker(self._predict(state), group="predicted", exclusive=True)
         self.show()
 
@@ -114,10 +106,8 @@ class StoredPane(VerticalArea):
         """Show what has been read and watched so far, and details of the row under the cursor."""
         reads, shown = self.reads, self._shown
         if shown == SOURCES:  # LISTs by all sources, joined again after a change of one of them
-            state = self.dashboard.state
-            stamp = (id(state), state.live.touched, state.touched.prefixes)
-            if stamp != self._joined:
-                self._joined = stamp
+            state = self.ktui.state
+            if self.table.outdated(id(state), state.live.touched, state.touched.prefixes):
                 entitle(self.table, panels.sources_title(state.live))
                 self.table.set_rows(joined(state))
             self._show_detail()
@@ -137,7 +127,7 @@ class StoredPane(VerticalArea):
     @on(VTable.Highlighted)
     def _show_detail(self) -> None:
         reads, shown = self.reads, self._shown
-        row, state = self.table.row, self.dashboard.state
+        row, state = self.table.row, self.ktui.state
         detail = self.query_one("#stored-detail", Panel)
         of = row.resource if row is not None and shown == SOURCES else "by source"
         leased = reads.churn if shown == HOTTEST and reads.churn is not None and reads.churn.leases else None
@@ -178,7 +168,7 @@ class StoredPane(VerticalArea):
 
     async def _ask_groups(self) -> dict[str, str]:
         """Return each API group's preferred version, for paths of custom resources; {} in a recording."""
-        client = self.dashboard.client
+        client = self.ktui.client
         if client is None:
             return {}
         try:
@@ -188,10 +178,6 @@ class StoredPane(VerticalArea):
         groups = document.get("groups", []) if isinstance(document, Mapping) else []
         return {group["name"]: group["preferredVersion"]["version"] for group in groups}
 
-    @property
-    def dashboard(self) -> Dashboard:
-        return cast(Dashboard, self.app)
-
     # What is under the cursor.
 
     @on(VTable.Selected)
@@ -199,7 +185,7 @@ class StoredPane(VerticalArea):
         event.stop()
         if references := self.references():
             first = references[0]
-            self.dashboard.go_to(Place("lab" if isinstance(first, Read) else "etcd", first))
+            self.ktui.go_to(Place("lab" if isinstance(first, Read) else "etcd", first))
 
     @property
     def selection(self) -> Selection | None:
@@ -221,7 +207,7 @@ class StoredPane(VerticalArea):
 
     def compare(self) -> None:
         if (selection := self.selection) is not None:
-            self.dashboard.go_to(Place("lab", CompareRef(selection)))
+            self.ktui.go_to(Place("lab", CompareRef(selection)))
 
     def read_or_stop(self, prefixes: PrefixTable) -> None:
         """Start or stop reading values or watching changes, after a dialog on the load that this causes.

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import cast
-
-from textual.widget import Widget
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
@@ -14,7 +11,7 @@ from ktui.contract.etcd_documents import Churn, KeyChurn, ResourceChurn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
 from ktui.core.stored import Survey, Weight
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.overview.stored_columns import ChurnRate
 
 READING, WATCHING = "survey", "churn"  # groups of workers
@@ -23,7 +20,7 @@ READING, WATCHING = "survey", "churn"  # groups of workers
 class StoredReads:
     """The results so far, and the workers that read; `show` is called after each change."""
 
-    def __init__(self, pane: Widget, show: Callable[[], None]) -> None:
+    def __init__(self, pane: OnDashboard, show: Callable[[], None]) -> None:
         self._pane = pane
         self._show = show
         self.survey = Survey()
@@ -66,12 +63,8 @@ class StoredReads:
         return f" · {still}{self._under or '/registry'} for {duration(churn.seconds)}{leases}"
 
     @property
-    def _dashboard(self) -> Dashboard:
-        return cast(Dashboard, self._pane.app)
-
-    @property
     def _state(self) -> State:
-        return self._dashboard.state
+        return self._pane.ktui.state
 
     @property
     def own_etcd(self) -> bool:
@@ -88,7 +81,7 @@ class StoredReads:
             self._running.discard(group)
             self._show()
             return
-        if self._dashboard.client is None:
+        if self._pane.ktui.client is None:
             self._pane.notify("a recording has no etcd to read")
             return
 
@@ -144,7 +137,7 @@ class StoredReads:
 
     @property
     def _api(self) -> KtuiApi:
-        client = self._dashboard.client
+        client = self._pane.ktui.client
         assert client is not None  # checked before it was started
         return KtuiApi(client)
 

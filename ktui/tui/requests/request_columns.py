@@ -133,14 +133,11 @@ class RequestTable(VTable[RequestRow]):
             columns, key=lambda row: row.id, follow=True, share=True, id=id, classes="box", empty=empty
         )
         self.border_title = Content("requests")
-        self._stamp: tuple[object, ...] = ()  # of the rows shown
 
     def paint(self, state: State, *, writes: bool, only: GroupKey | None = None) -> None:
         """Show the newest requests, or those of one kind; again only after a change."""
-        stamp = (id(state), state.touched.requests, writes, only, self.size.width)
-        if stamp == self._stamp:
+        if not self.outdated(id(state), state.touched.requests, writes, only, self.size.width):
             return
-        self._stamp = stamp
         if only is None:
             entitle(self, log_title(state, self.size.width, writes=writes))
             self.set_rows(shown_requests(state, writes=writes))

@@ -163,6 +163,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self._waiting: Waiting[Row] | None = None  # set while the table is held
         self._left: tuple[Row, ...] = ()  # the last row at the moment when the user stopped following
         self._announced: Row | None = None
+        self._shown_for: tuple[object, ...] = ()
 
     # Properties.
 
@@ -180,6 +181,11 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         return Mood.LIVE
 
     # Setting rows and filter, holding them.
+
+    def outdated(self, *stamp: object) -> bool:
+        """Return True, once, if `stamp` is another one than at the last call: what the rows are made of."""
+        before, self._shown_for = self._shown_for, stamp
+        return stamp != before
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows (in their order unless sorted), or keep them while the table is held."""

@@ -41,7 +41,6 @@ class VersionsScreen(ModeScreen, mode="versions"):
         of = columns(grouped=False, limits=True)
         self.table = VTable(of, key=lambda row: row.version, id="versions", classes="box", empty="")
         self._matrix = Matrix()
-        self._computed: object = self  # nothing yet
         self._typing: Selection | None = None
 
     def compose_body(self) -> ComposeResult:
@@ -78,11 +77,9 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def paint_tables(self, state: State) -> None:
         """Compute the rows again if the request, the server or a cache has changed."""
         selection = self.selection
-        stamp = (selection, state.server, state.touched.caches, state.touched.prefixes)
-        if stamp == self._computed:
+        if not self.table.outdated(selection, state.server, state.touched.caches, state.touched.prefixes):
             return
         fresh = not self._matrix.rows
-        self._computed = stamp
         self._matrix = matrix = matrix_of(selection, state)
         self.table.empty = matrix.problem
         self._show_rows()

@@ -135,7 +135,6 @@ class WatchesScreen(ModeScreen, mode="watches"):
             WATCHES, key=lambda watch: watch.id, share=True, id="watches", classes="box", empty=empty
         )
         self._lines = WatchLines()
-        self._painted: list[WatchLine] = []
         self._shown = 0
 
     def compose_body(self) -> ComposeResult:
@@ -157,8 +156,7 @@ class WatchesScreen(ModeScreen, mode="watches"):
     def paint_tables(self, state: State) -> None:
         watches = self._lines.of(state)
         entitle(self.table, _title(watches))
-        if watches != self._painted:
-            self._painted = watches
+        if self.table.outdated(*watches):
             self.table.set_rows(watches)
             # While there are few watchers, leave height to the panels.
             self.set_class(len(watches) <= FEW[self.has_class("-few")], "-few")

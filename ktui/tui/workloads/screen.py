@@ -57,7 +57,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         self._knobs = {name: workload.settings() for name, workload in WORKLOADS.items()}
         self._sessions: dict[str, Session] = {}
         self._runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WORKLOADS}
-        self._painted: object = None
 
     def compose_body(self) -> ComposeResult:
         with HorizontalArea(id="panes"):
@@ -88,8 +87,7 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     def paint_tables(self, state: State) -> None:
         rows = self._workload_rows()
-        if rows != self._painted:
-            self._painted = rows
+        if self.table.outdated(*rows):
             self.table.set_rows(rows)
         entitle(self.table, line(f"workloads · {len(rows)}"))
 
