@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual import on
 from textual.content import Content
@@ -12,7 +12,7 @@ from textual.content import Content
 from ktui.client.connection import ClientError
 from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
 from ktui.core.state import State
-from ktui.core.stored import joined
+from ktui.core.stored import PossibleList, joined
 from ktui.tui.dashboard import OnDashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
@@ -21,9 +21,6 @@ from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, VerticalArea, tabs_content
-
-if TYPE_CHECKING:
-    from ktui.core.stored import PossibleList
 
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
 TITLES = ("LISTs", "sources", "largest objects", "managedFields", "churn", "hottest keys")

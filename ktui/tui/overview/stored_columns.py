@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -12,13 +12,10 @@ from ktui.core.format import percent, short_bytes
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
 from ktui.core.rows import badge_of_route
-from ktui.core.stored import LargeObject, ResourceSources, Weight
+from ktui.core.stored import LargeObject, PossibleList, ResourceSources, VersionCost, Weight
 from ktui.core.table.columns import NOTHING, Cell, Column, plain
 from ktui.tui.live.live_columns import per_second
 from ktui.tui.widgets.lines import figure, resource_runs
-
-if TYPE_CHECKING:
-    from ktui.core.stored import PossibleList, VersionCost
 
 UNREAD: Cell = ("?", "$ink-muted")  # values of Secrets are not read from an etcd that is not ktui's
 
