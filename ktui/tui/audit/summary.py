@@ -29,7 +29,7 @@ from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrapped
+from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
 
 
@@ -91,11 +91,9 @@ def probably_content(row: SlowReport | None, width: int, height: int) -> Content
         return line((hint if row is None else none, "$ink-muted"))
     drawn: list[Content] = []
     for place, text in enumerate(row.probably, 1):
-        texts = textwrap.wrap(safe(text), max(10, width - 3), break_on_hyphens=False)
-        drawn += [
-            line(("  " if at else f"{place} ", "$accent"), (part, "$foreground"))
-            for at, part in enumerate(texts)
-        ]
+        first, *more = wrap(text, width - 3, hyphens=False)
+        drawn.append(line((f"{place} ", "$accent"), (first, "$foreground")))
+        drawn += [line("  ", (part, "$foreground")) for part in more]
     return lines(drawn[:height])
 
 

@@ -168,8 +168,7 @@ class HistoryPane(ServerPane):
         self.past, self._wanted = KeyRevisions(key), revision
         self.screen.add_class("-past")
         self.border_title = line("revisions")
-        self.table.empty = "reading …"
-        self.table.set_rows(())
+        self.say(self.table, "reading …")
         self.table.focus()
         self.screen.refresh_bindings()
         self._read(self.past)
@@ -205,8 +204,7 @@ class HistoryPane(ServerPane):
             past.put(await self.server.key_history(past.key, REVISIONS))
         except ClientError as error:
             if past is self.past:
-                self.table.empty = "could not be read"
-                self.table.set_rows(())
+                self.say(self.table, "could not be read")
                 self.post_message(self.Failed(str(error)))
             return
         if past is self.past:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,7 +16,7 @@ from ktui.tui.charts.bars import bar
 from ktui.tui.etcd.history_pane import Difference
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.line_view import LineView
-from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrapped
+from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
 
 
@@ -209,14 +208,10 @@ class ValueView(Vertical):
         self.call_after_refresh(self._paint_views)
 
     def focus_view(self) -> None:
-        alone = self.view == "hex" and self._one_view and self.change is None
+        alone = self.view == "hex" and not self.screen.has_class("-wide") and self.change is None
         (self._bytes_view if alone else self._object_view).focus()
 
     # Painting.
-
-    @property
-    def _one_view(self) -> bool:
-        return not self.screen.has_class("-wide")
 
     def _meta(self, content: Content) -> None:
         self._about.show(lambda width, _: content)
@@ -263,7 +258,7 @@ class ValueView(Vertical):
             return [(TextSpan(safe(text), "string"),) for text in detail.text.splitlines()]
         cells = self._object_view.scrollable_content_region.width
         why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
-        rendered: list[Line] = [(TextSpan(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
+        rendered: list[Line] = [(TextSpan(part, "dim"),) for part in wrap(why, max(20, cells))]
         raw = bytes.fromhex(detail.hex)
         if raw:
             rendered += [(TextSpan("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]

@@ -13,9 +13,8 @@ from textual.events import Click
 from textual.widget import Widget
 
 from ktui.core.format import processed_text
-from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import RankLines
-from ktui.core.ranking.remedy import NOTHING, Remedy
+from ktui.core.ranking.remedy import NOTHING
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef, Selection, selection_of
 from ktui.core.request_view import request_object
 from ktui.core.state import RequestRow, State
@@ -44,7 +43,6 @@ class MostExpensivePanel(Panel):
     def __init__(self) -> None:
         super().__init__("most expensive reads", id="most-expensive", classes="box")
         self._ranks = RankLines()
-        self._remedies: dict[GroupKey, tuple[tuple[object, ...], Remedy | None]] = {}
         self._painted: tuple[int, int, int] | None = None
 
     def paint(self, state: State) -> None:
@@ -62,19 +60,13 @@ class MostExpensivePanel(Panel):
 
     def _ranked(self, state: State) -> list[RankedRemedy]:
         """Return the MOST most expensive lines, each with the remedy that saves most."""
-        ranked, before, self._remedies = [], self._remedies, {}
+        ranked = []
         for row in self._ranks.of(state, most=MOST):
             group, remedy = row.group, None
             if group is not None:
-                stamp = (group.count, state.server, state.touched.watchers)
-                known = before.get(group.key)
-                if known is not None and known[0] == stamp:
-                    remedy = known[1]
-                else:
-                    from ktui.core.ranking.remedies import remedies_of  # start-up time
+                from ktui.core.ranking.remedies import remedies_of  # start-up time
 
-                    remedy = next(iter(remedies_of(group, state)), None)
-                self._remedies[group.key] = stamp, remedy
+                remedy = next(iter(remedies_of(group, state)), None)
             # Until it was seen twice, or is known for ten seconds: one request is no habit.
             early = group is not None and group.count < 2 and state.now - group.first_at < _HABIT
             ranked.append(RankedRemedy(row, remedy, early))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,16 +9,7 @@ from textual import on
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
-from ktui.core.format import (
-    clock_time,
-    integer,
-    long_bytes,
-    long_milliseconds,
-    many,
-    percent,
-    processed_text,
-    safe,
-)
+from ktui.core.format import clock_time, integer, long_bytes, long_milliseconds, many, percent, processed_text
 from ktui.core.ranking.rank_lines import ROLL_UPS, RankLine, RankLines, shape_runs
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
@@ -32,7 +22,7 @@ from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.ranking_columns import COLUMNS, factor, route_runs
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines, wrapped
+from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
 
 # Details of a line of the ranking: its cost, its routes and their reasons, its remedies.
@@ -58,7 +48,7 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
         blocks.insert(0, [line((left.short, "bold $ink-strong")), *full])
     why = f"{badge_of_route(row.group.example.route).word}: {row.group.example.reason or 'reason unknown'}"
     parts = [part for letter in route_runs(row) for part in (letter, (" ", ""))]
-    first, *more = _wrap(why, width - len(parts))
+    first, *more = wrap(why, width - len(parts), hyphens=False)
     below = [line((" " * len(parts) + text, "$foreground")) for text in more]
     blocks.append([line(*parts, (first, "$foreground")), *below])
     airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
@@ -74,7 +64,7 @@ def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Con
     # Two changes may differ only at their ends: neither is cut.
     beside = width - 2 - (key.cell_length + 1 if tried else 0)
     longest = max(map(len, remedy.change.split()), default=0)
-    change, *more = _wrap(remedy.change, beside if longest <= beside else width - 2)
+    change, *more = wrap(remedy.change, beside if longest <= beside else width - 2, hyphens=False)
     first = line(("→ ", f"bold {remedy.style}"), (change, "bold $ink-strong"))
     fits = first.cell_length + key.cell_length < width
     drawn = [between(first, key if fits else line(""), width)]
@@ -170,10 +160,6 @@ def _figure(name: str, value: str, note: str) -> Content:
     return line(
         (name.ljust(_LABEL), "$ink-muted"), (value.rjust(11), "$ink-strong"), (f"  {note}", "$ink-muted")
     )
-
-
-def _wrap(text: str, width: int) -> list[str]:
-    return textwrap.wrap(safe(text), max(10, width), break_on_hyphens=False) or [""]
 
 
 EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -13,16 +12,8 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
-from ktui.core.format import duration, figure, integer, local_time, long_bytes, many, milliseconds, rate, safe
-from ktui.core.references import (
-    Reference,
-    RequestRef,
-    ResourceRef,
-    Revision,
-    Selection,
-    WatcherRef,
-    selection_of,
-)
+from ktui.core import references as refs
+from ktui.core.format import duration, figure, integer, local_time, long_bytes, many, milliseconds, rate
 from ktui.core.request_view import short_resource
 from ktui.core.state import CLOSED_WATCHERS, State, WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
@@ -30,7 +21,7 @@ from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
 from ktui.tui.watches.watch_columns import CAUSES, SIGNS, WATCHES, Health, WatchLine, WatchLines, scope_of
-from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits
+from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits, wrap
 from ktui.tui.widgets.panel import Panel, show_one
 
 _LABEL = 10
@@ -67,7 +58,7 @@ def _request(row: WatcherRow, width: int) -> list[Content]:
     form = f", as {row.opened.form}" if row.opened.form else ""
     since = f"since RV {row.opened.since}" if row.opened.since else "no resourceVersion"
     text = f"{scope_of(row) or 'all objects'}{form}, {since}"
-    first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
+    first, *rest = wrap(text, width - _LABEL)
     return [_row("request", first), *([_row("", " ".join(rest))] if rest else [])]
 
 
@@ -199,24 +190,24 @@ class WatchesScreen(ModeScreen, mode="watches"):
         self._shown = index
         show_one(self, PANELS, index)
 
-    def visit(self, reference: Reference | None) -> None:
-        if isinstance(reference, WatcherRef):
+    def visit(self, reference: refs.Reference | None) -> None:
+        if isinstance(reference, refs.WatcherRef):
             self.paint_tables(self.ktui.state)
             if not self.table.go_to(reference.id):
                 self.notify(f"WATCH {reference.id} is not shown: it has ended or is filtered out")
 
-    def references(self) -> Sequence[Reference]:
+    def references(self) -> Sequence[refs.Reference]:
         watch = self.table.row
         if watch is None:
             return ()
         since = watch.row.opened.since
-        began = (Revision(int(since)),) if since.isdigit() and int(since) else ()
-        return (RequestRef(watch.id), ResourceRef(watch.row.resource), *began)
+        began = (refs.Revision(int(since)),) if since.isdigit() and int(since) else ()
+        return (refs.RequestRef(watch.id), refs.ResourceRef(watch.row.resource), *began)
 
-    def selected_request(self) -> Selection | None:
+    def selected_request(self) -> refs.Selection | None:
         watch = self.table.row
         request = self.ktui.state.requests.get(watch.id) if watch is not None else None
-        return selection_of(request, "from Watches")
+        return refs.selection_of(request, "from Watches")
 
     def selected_object(self) -> tuple[str, Any] | None:
         watch = self.table.row

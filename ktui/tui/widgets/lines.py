@@ -33,6 +33,15 @@ def labelled(cells: int, label: str, *parts: str | Run) -> Content:
     return line((pad(label, cells), "$ink-muted"), *said)
 
 
+def wrap(text: str, width: int, most: int | None = None, *, hyphens: bool = True) -> list[str]:
+    """Return the lines of `text`, at least one and at most `most`; the last then ends in an ellipsis.
+
+    With `hyphens` a line may break after a hyphen.
+    """
+    room = max(10, width)
+    return textwrap.wrap(safe(text), room, max_lines=most, placeholder=" …", break_on_hyphens=hyphens) or [""]
+
+
 def wrapped(
     text: str, width: int, style: str, *, indent: str = "", first: Run | None = None, hyphens: bool = True
 ) -> list[Content]:
@@ -40,8 +49,7 @@ def wrapped(
 
     With `hyphens` a line may break after a hyphen.
     """
-    room = max(10, width - len(indent))
-    texts = textwrap.wrap(safe(text), room, break_on_hyphens=hyphens) or [""]
+    texts = wrap(text, width - len(indent), hyphens=hyphens)
     if first is None:
         return [line((indent + part, style)) for part in texts]
     begins = [first, *[(indent, first[1])] * (len(texts) - 1)]

@@ -14,12 +14,15 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import KINDS, Fault
 from ktui.core.state import State
 from ktui.tui.charts.chart import symbols_of
+from ktui.tui.dialogs.dialog import ConfirmScreen
+from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 from ktui.tui.workloads import panels
+from ktui.tui.workloads.faults import FaultScreen, question
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
@@ -108,8 +111,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         if not (text := panels.results_text(self._runs[self.workload.name], self._tables(), width)):
             self.notify("no results yet: they come with a run")
             return
-        from ktui.tui.dialogs.text import TextScreen  # start-up time
-
         self.app.push_screen(TextScreen(f"results of {self.workload.name}", text))
 
     def _workload_rows(self) -> list[panels.WorkloadRow]:
@@ -186,8 +187,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         if self._own_server:
             start(True)
             return
-        from ktui.tui.dialogs.dialog import ConfirmScreen  # start-up time
-
         question = f"{session.workload} puts load on {connection.url},\nwhich is not ktui's own."
         self.app.push_screen(ConfirmScreen("load on another server", question), start)
 
@@ -258,7 +257,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     def action_faults(self) -> None:
         """Choose a fault from a menu; one that breaks etcd or the server asks first."""
-        from ktui.tui.workloads.faults import FaultScreen, question  # start-up time
 
         def chosen(kind: str | None) -> None:
             if kind is None:
