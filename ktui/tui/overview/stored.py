@@ -10,6 +10,7 @@ from textual import on
 from textual.content import Content
 
 from ktui.client.connection import ClientError
+from ktui.contract.etcd_documents import Churn
 from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
 from ktui.core.state import State
 from ktui.core.stored import PossibleList, joined
@@ -109,14 +110,16 @@ class StoredPane(OnDashboard, VerticalArea):
                 self.table.set_rows(joined(state))
             self._show_detail()
             return
-        title, rows = {
-            POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
-            LARGEST: (line("largest objects", (reads.read_text, "$ink-muted")), reads.survey.largest),
-            WEIGHTS: (line("managedFields by resource", (reads.read_text, "$ink-muted")), reads.weights),
-            CHURN: (line("changes by resource", (reads.watched_text, "$ink-muted")), reads.resources),
-            HOTTEST: (line("hottest keys", (reads.watched_text, "$ink-muted")), reads.keys),
-        }[shown]
-        entitle(self.table, title)
+        churn = reads.churn or Churn(0.0, 0)
+        texts: dict[int, tuple[str, str, Sequence[Any] | None]] = {
+            POSSIBLE: ("LISTs that anyone could send", " · predicted", None),
+            LARGEST: ("largest objects", reads.read_text, reads.survey.largest),
+            WEIGHTS: ("managedFields by resource", reads.read_text, reads.survey.heaviest()),
+            CHURN: ("changes by resource", reads.watched_text, columns.rates(churn, churn.resources)),
+            HOTTEST: ("hottest keys", reads.watched_text, columns.rates(churn, churn.keys)),
+        }
+        title, more, rows = texts[shown]
+        entitle(self.table, line(title, (more, "$ink-muted")))
         if rows is not None:
             self.table.set_rows(list(rows))
         self._show_detail()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from ktui.contract.etcd_documents import KeyChurn, ResourceChurn
+from ktui.contract.etcd_documents import Churn, KeyChurn, ResourceChurn
 from ktui.core.format import percent, short_bytes
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
@@ -109,6 +109,10 @@ class ChurnRate(Struct, Generic[Churned], frozen=True):
 
     def per_second(self, value: int) -> float:
         return value / self.seconds if self.seconds else 0.0
+
+
+def rates(churn: Churn, churned: Sequence[Churned]) -> list[ChurnRate[Churned]]:
+    return [ChurnRate(item, churn.seconds) for item in churned]
 
 
 def _per_second(value: float) -> Cell:

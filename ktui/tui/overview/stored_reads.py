@@ -7,12 +7,11 @@ from contextlib import aclosing
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.contract.etcd_documents import Churn, KeyChurn, ResourceChurn
+from ktui.contract.etcd_documents import Churn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
-from ktui.core.stored import Survey, Weight
+from ktui.core.stored import Survey
 from ktui.tui.dashboard import OnDashboard
-from ktui.tui.overview.stored_columns import ChurnRate
 
 READING, WATCHING = "survey", "churn"  # groups of workers
 
@@ -29,20 +28,6 @@ class StoredReads:
         self._running: set[str] = set()
 
     # What the tables show.
-
-    @property
-    def weights(self) -> list[Weight]:
-        return self.survey.heaviest()
-
-    @property
-    def resources(self) -> list[ChurnRate[ResourceChurn]]:
-        churn = self.churn
-        return [ChurnRate(item, churn.seconds) for item in churn.resources] if churn is not None else []
-
-    @property
-    def keys(self) -> list[ChurnRate[KeyChurn]]:
-        churn = self.churn
-        return [ChurnRate(item, churn.seconds) for item in churn.keys] if churn is not None else []
 
     @property
     def read_text(self) -> str:
