@@ -1,5 +1,4 @@
-"""The summary of an audit: a sentence, shares of routes, what was read; the progress of reading; and etcd's
-slow requests."""
+"""The summary of an audit, what was read and the progress of reading; and etcd's slow requests."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -13,6 +13,7 @@ from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.cache.rv_progress import by_size, lag_style
 from ktui.tui.charts.bars import bar, share_of
+from ktui.tui.table.vtable import reused
 from ktui.tui.widgets.lines import figure, resource_runs
 
 # Each state has its own glyph, not only its own colour.
@@ -75,7 +76,7 @@ class CacheLines:
     """Builds the lines from the state, and reuses each line that has not changed."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, CacheLine] = {}
+        self._lines: dict[Hashable, CacheLine] = {}
         self._cold: dict[str, CacheRow] = {}
 
     def of(self, state: State) -> list[CacheLine]:
@@ -86,7 +87,6 @@ class CacheLines:
             if resource not in self._cold:
                 self._cold[resource] = CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
             rows[resource] = self._cold[resource]
-        before, self._lines = self._lines, {}
         head = state.revision
         lines = [
             CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
@@ -95,9 +95,7 @@ class CacheLines:
         most = max((line.bytes for line in lines), default=0) or 1
         steps = [ceil(line.bytes / most * SHARE_STEPS) for line in lines]  # a small share is still visible
         lines = [replace(line, share=step / SHARE_STEPS) for line, step in zip(lines, steps, strict=True)]
-        for line in sorted(lines, key=_order):
-            old = before.get(line.resource)
-            self._lines[line.resource] = old if old is not None and old == line else line
+        self._lines = reused(sorted(lines, key=_order), self._lines, lambda line: line.resource)
         return list(self._lines.values())
 
 

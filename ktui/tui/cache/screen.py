@@ -31,10 +31,7 @@ NONE_SELECTED = "select a watch cache to see what it holds and who reads it"
 
 
 class CacheDetail(Horizontal):
-    """What the selected cache does, who reads it, and how far all caches are behind.
-
-    Panels side by side, as many as the width allows.
-    """
+    """What the selected cache does, who reads it, how far all are behind: as many panels as have room."""
 
     def __init__(self) -> None:
         self._about = Panel("what it does", id="about", classes="box")

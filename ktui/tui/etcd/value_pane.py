@@ -70,10 +70,7 @@ NOT_ASKED = (", TTL not requested: read-only mode sends only Range, Watch, Statu
 
 
 def about_key(detail: KeyDetail, width: int, height: int) -> Content:
-    """Return a key's type, revisions, lease, and whether the watch cache has the same bytes.
-
-    Seven lines; in a low panel three, without lease and cache.
-    """
+    """Return a key's type, revisions, and in a panel that is not low its lease and the watch cache's copy."""
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((key_tail(detail.key, width), "bold $ink-strong")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,7 +23,7 @@ from ktui.tui.cache.rv_progress import RvProgressPanel, by_size, lag_style
 from ktui.tui.charts.bars import bar
 from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys import bindings as keys
-from ktui.tui.table.vtable import VTable
+from ktui.tui.table.vtable import VTable, reused
 from ktui.tui.widgets.lines import entitle, figure
 from ktui.tui.widgets.panel import Panel
 
@@ -176,13 +176,10 @@ class CacheSummary(Struct, frozen=True):
 
 def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[CacheSummary]:
     """Return all caches, largest first; unchanged lines of `before` are reused and not painted again."""
-    known = {line.row.resource: line for line in before}
-    head, made = state.revision, []
-    for row in sorted(state.caches.values(), key=by_size):
-        line = CacheSummary(row, row.lag(head), state.events_per_second(row.resource))
-        old = known.get(row.resource)
-        made.append(old if old is not None and old.row is row and old == line else line)
-    return made
+    head, rows = state.revision, sorted(state.caches.values(), key=by_size)
+    lines = (CacheSummary(row, row.lag(head), state.events_per_second(row.resource)) for row in rows)
+    known: dict[Hashable, CacheSummary] = {line.row.resource: line for line in before}
+    return list(reused(lines, known, lambda line: line.row.resource).values())
 
 
 def _lag(line: CacheSummary) -> Cell:

@@ -73,10 +73,7 @@ def waterfall_content(row: RequestRow | None, width: int, height: int) -> Conten
 
 
 def _used(row: RequestRow, width: int) -> list[Content]:
-    """Return lines with CPU time, memory and amplification.
-
-    `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`
-    """
+    """Return CPU time, memory, and `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`."""
     done = row.finished
     if done is None or not (done.cpu_ms or done.peak_held):
         return []
@@ -163,10 +160,7 @@ PANELS = {
 
 
 class RequestDetail(Container):
-    """Decision trace, chain, phases, funnel, etcd RPCs and commands of the selected request.
-
-    Where there is no room for all panels, one is shown at a time.
-    """
+    """The panels about the selected request; where there is no room for all, one is shown at a time."""
 
     def __init__(self) -> None:
         super().__init__(id="detail")

@@ -191,10 +191,7 @@ def chain_lines(stages: Sequence[ChainStage], width: int, most: int = 99) -> lis
 
 
 def trace_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
-    """Return the predicates in order, then the route, its cost, and other versions' routes.
-
-    The request chain is above them, if the height allows.
-    """
+    """Return the request chain, if the height allows, the predicates, route, cost, and other versions."""
     if row is None:
         return line(("select a request to see its decision trace", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -46,6 +46,17 @@ def newer(rows: Sequence[Row], known: Sequence[Row], key: Callable[[Row], Hashab
             return count
     keys = set(map(key, known))
     return sum(key(row) not in keys for row in rows)
+
+
+def reused(
+    rows: Iterable[Row], before: Mapping[Hashable, Row], key: Callable[[Row], Hashable]
+) -> dict[Hashable, Row]:
+    """Return the rows by key; one that equals an earlier row is that row, whose line is painted already."""
+    found = {}
+    for row in rows:
+        old = before.get(key(row))
+        found[key(row)] = old if old is not None and old == row else row
+    return found
 
 
 _IDLE = "strike $ink-faint"

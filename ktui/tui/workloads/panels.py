@@ -202,10 +202,7 @@ def _table(document: dict[str, Any], width: int = 0) -> Iterator[Content]:
 
 
 def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]], width: int) -> str:
-    """Return the last two runs or both sides of one, and all tables with their notes, as text.
-
-    Notes are wrapped at `width`.
-    """
+    """Return the last two runs or both sides of one, and all tables with their notes, wrapped at `width`."""
     compared = "\n".join(text.plain.rstrip() for text in _side_by_side(runs))
     parts = [compared] if compared else []
     if caveats := _caveats(runs):
