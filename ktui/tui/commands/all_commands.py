@@ -19,7 +19,7 @@ from ktui.tui.commands.command import Candidates, Command, CommandError
 from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, Mode, find_mode
-from ktui.tui.navigation.related import related_places
+from ktui.tui.navigation.related import etcd_root, related_places
 from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
@@ -252,8 +252,7 @@ def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[S
 
 def _open_path(app: Dashboard, text: str) -> None:
     """Open a key of etcd, or else a request's path. Raises RequestError."""
-    root = app.state.server.etcd_prefix if app.state.server is not None else "/registry"
-    is_key = text.startswith(f"{root.rstrip('/')}/")
+    is_key = text.startswith(etcd_root(app.state))
     app.go_to(Place("etcd", key_or_prefix(text)) if is_key else Place("versions", Read(read_selection(text))))
 
 

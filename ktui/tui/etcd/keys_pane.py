@@ -104,8 +104,6 @@ class KeysPane(ServerPane):
         self.wanted = ""
         self._short_prefix = ""  # for the title: without the tree's root
         self._number = ""  # of keys, for the title
-
-    def on_mount(self) -> None:
         self.border_title = line("keys")
 
     # Which keys are shown.

@@ -159,8 +159,6 @@ class TreePane(ServerPane):
         self.detached = False
         self._goal = ""  # prefix that the cursor moves to as its branches are read
         self._refused_at: float | None = None  # Unix seconds when reading the root failed
-
-    def on_mount(self) -> None:
         self.border_title = line(ROOT)
 
     # Root and branches.

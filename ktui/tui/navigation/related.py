@@ -14,7 +14,6 @@ from ktui.core.references import Object, Place, Reference
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 
-ROOT = "/registry"
 _LETTERS = "123456789abdfghimnstuxyz"  # of further places of a kind
 
 
@@ -106,14 +105,18 @@ def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
             return []
 
 
+def etcd_root(state: State) -> str:
+    """Return the prefix of Kubernetes' keys, with a slash at the end."""
+    return (state.server.etcd_prefix.rstrip("/") if state.server is not None else "/registry") + "/"
+
+
 def prefix_of(resource: str, state: State) -> str:
     """Return the prefix in etcd of a resource's keys, with a slash at the end; "" if unknown."""
     for prefix in state.prefixes.values():
         if prefix.resource == resource:
             return prefix.prefix
-    root = state.server.etcd_prefix.rstrip("/") if state.server is not None else ROOT
     known = BUILTIN.by_name(resource)
-    return f"{root}/{known.prefix}" if known is not None and known.id == resource else ""
+    return etcd_root(state) + known.prefix if known is not None and known.id == resource else ""
 
 
 def resource_below(prefix: str, state: State) -> str:
@@ -121,7 +124,7 @@ def resource_below(prefix: str, state: State) -> str:
     known = [each for each in state.prefixes.values() if each.resource and prefix.startswith(each.prefix)]
     if known:
         return max(known, key=lambda each: len(each.prefix)).resource
-    root = (state.server.etcd_prefix.rstrip("/") if state.server is not None else ROOT) + "/"
+    root = etcd_root(state)
     parts = prefix.removeprefix(root).strip("/").split("/") if prefix.startswith(root) else []
     for count in range(len(parts), 0, -1):
         found = BUILTIN.by_prefix("/".join(parts[:count]) + "/")
