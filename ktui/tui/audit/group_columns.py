@@ -173,8 +173,8 @@ _ASKED: tuple[Column[GroupLine], ...] = (
            cell=lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted")),
     figure("errors", "err", lambda row: sum(row.group.errors.values()), "answers with status 400 and above",
            priority=8, style="$route-error"),
-    figure("seats", "seats", _seats, "seats of API Priority and Fairness, on average", priority=6,
-           cell=lambda row: f"{_seats(row):.1f}" if _seats(row) else NOTHING),
+    figure("seats", "seats", _seats, "seats of API Priority and Fairness, on average", priority=6, style="",
+           shown="{:.1f}".format),
 )  # fmt: skip
 _BYTES: Column[GroupLine] = figure(
     "cost", "~bytes", lambda row: row.cost, "estimated bytes out of etcd, or of the cache", width=7,
@@ -182,7 +182,7 @@ _BYTES: Column[GroupLine] = figure(
 )  # fmt: skip
 _TIME: Column[GroupLine] = figure(
     "cost", "total", lambda row: row.cost, "latency of all of them together", width=8, priority=0, unit="ms",
-    cell=lambda row: long_milliseconds(row.cost) if row.cost else NOTHING,
+    shown=long_milliseconds, style="",
 )  # fmt: skip
 _ASIDE: tuple[Column[GroupLine], ...] = (
     Column("bar", "",

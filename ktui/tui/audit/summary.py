@@ -23,18 +23,13 @@ from ktui.core.format import (
     short_count,
     short_milliseconds,
 )
-from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.core.table.columns import NOTHING, Column
 from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
-
-
-def _time(value: float) -> Cell:
-    return (short_milliseconds(value), "bold $warning" if value >= 1000 else "$foreground")
-
 
 # The columns of etcd's slow requests.
 SLOW: tuple[Column[SlowReport], ...] = (
@@ -45,11 +40,11 @@ SLOW: tuple[Column[SlowReport], ...] = (
     figure("count", "count", lambda row: row.count, "reads that etcd logged as slow", width=6, priority=0,
            style=""),
     figure("p50", "p50 ms", lambda row: row.took.p50, "median of the time", width=7, priority=5, unit="ms",
-           cell=lambda row: _time(row.took.p50)),
+           shown=short_milliseconds, loud=1000),
     figure("p95", "p95 ms", lambda row: row.took.p95, "95th percentile of the time", width=7, unit="ms",
-           cell=lambda row: _time(row.took.p95)),
+           shown=short_milliseconds, loud=1000),
     figure("max", "max ms", lambda row: row.took.max, "the longest time", width=7, priority=3, unit="ms",
-           cell=lambda row: _time(row.took.max)),
+           shown=short_milliseconds, loud=1000),
     figure("failed", "failed", lambda row: row.failed, "reads that failed", width=6, priority=7,
            style="$route-error"),
     figure("keys", "max keys", lambda row: row.max_keys or 0, "most keys in one answer", width=8, priority=6,

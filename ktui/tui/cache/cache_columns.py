@@ -212,7 +212,7 @@ CACHES: tuple[Column[CacheLine], ...] = (
     _count("events", "events", lambda row: row.cache.events,
            "events received from etcd since the server started", _EVENTS, 3),
     figure("rate", "rate", lambda row: row.per_second, "events a second now", width=7, priority=6,
-           cell=lambda row: (rate(row.per_second), "$ink-muted") if row.per_second else NOTHING),
+           shown=rate, style="$ink-muted"),
     _count("watchers", "watch", lambda row: row.cache.watchers, "open WATCHes that it serves", _WATCHERS),
     _count("waiting", "wait", lambda row: row.cache.waiting, "reads waiting until it is fresh enough",
            _WAITING, style="bold $route-wait"),

@@ -138,6 +138,7 @@ def figure(
     priority: int = 1,
     unit: str = "",
     cell: Callable[[Row], Cell] | None = None,
+    shown: Callable[[float], str] | None = None,
     style: str = "$foreground",
     loud: float = 0,
     loud_style: str = "bold $warning",  # bold too, for those who cannot see the colour
@@ -146,16 +147,16 @@ def figure(
 ) -> Column[Row]:
     """Return a column of counts, or of bytes with `unit` "B".
 
-    `value` returns None while the value is unknown. `cell` replaces the default cell. Numbers of
-    at least `loud` are drawn in `loud_style`; 0 turns that off.
+    `value` returns None while the value is unknown. `cell` replaces the default cell, `shown` only how its
+    number is written. Numbers of at least `loud` are drawn in `loud_style`; 0 turns that off.
     """
-    short = short_bytes if unit == "B" else short_count
+    written = shown or (short_bytes if unit == "B" else short_count)
 
     def default_cell(row: Row) -> Cell:
         number = value(row)
         if not number:
             return NOTHING
-        return (short(number), loud_style if loud and number >= loud else style)
+        return (written(number), loud_style if loud and number >= loud else style)
 
     return Column(
         name, title, cell or default_cell, value, width=width, align="right", priority=priority,
