@@ -185,8 +185,8 @@ def _count(
 
 
 CACHES: tuple[Column[CacheLine], ...] = (
-    Column("resource", "resource", lambda row: resource_runs(row.resource, ""), lambda row: row.resource,
-           width=18, flex=1, most=56, wish=40, priority=0, about="the resource that it caches"),
+    Column("resource", "resource", lambda row: resource_runs(row.resource, ""), width=18, flex=1, most=56,
+           wish=40, priority=0, about="the resource that it caches"),
     Column("state", "state", _state, value=lambda row: row.row.shown_state, width=13, priority=0,
            about="ready, stale (no word from etcd), loading (and how far), cold (not filled), disabled"),
     figure("rv", "RV", lambda row: row.row.rv, "revision of its last event or progress notification",

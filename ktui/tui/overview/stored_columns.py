@@ -13,7 +13,7 @@ from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
 from ktui.core.rows import badge_of_route
 from ktui.core.stored import LargeObject, PossibleList, ResourceSources, VersionCost, Weight
-from ktui.core.table.columns import NOTHING, Cell, Column, plain
+from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.live.live_columns import per_second
 from ktui.tui.widgets.lines import figure, resource_runs
 
@@ -72,10 +72,10 @@ def _name_cell(row: Weight | ResourceChurn) -> Cell:
 
 
 LARGEST: tuple[Column[LargeObject], ...] = (
-    Column("key", "key", lambda row: (row.key, "$foreground"), lambda row: row.key, width=24, flex=3,
-           priority=0, tail=True, about="the key in etcd"),
-    Column("resource", "resource", lambda row: (row.resource, "$ink-muted"), lambda row: row.resource,
-           width=14, flex=1, most=30, priority=3, about="the Kubernetes resource"),
+    Column("key", "key", lambda row: (row.key, "$foreground"), width=24, flex=3, priority=0, tail=True,
+           about="the key in etcd"),
+    Column("resource", "resource", lambda row: (row.resource, "$ink-muted"), width=14, flex=1, most=30,
+           priority=3, about="the Kubernetes resource"),
     figure("bytes", "bytes", lambda row: row.bytes, "key and value as stored", width=6, priority=0, unit="B",
            loud=500_000),
 )  # fmt: skip
@@ -129,8 +129,8 @@ CHURN: tuple[Column[ChurnRate[ResourceChurn]], ...] = (
 )  # fmt: skip
 
 HOTTEST: tuple[Column[ChurnRate[KeyChurn]], ...] = (
-    Column("key", "key", lambda row: (row.churn.key, "$foreground"), lambda row: row.churn.key, width=24,
-           flex=3, priority=0, tail=True, about="the key in etcd"),
+    Column("key", "key", lambda row: (row.churn.key, "$foreground"), width=24, flex=3, priority=0, tail=True,
+           about="the key in etcd"),
     figure("revisions", "rev/min", lambda row: row.per_second(60 * row.churn.changes),
            "revisions of the key a minute", width=7, priority=0, shown=per_second),
     figure("bytes", "bytes", lambda row: row.churn.bytes, "written since the watch began", width=6, unit="B"),
@@ -183,10 +183,10 @@ def _cost(row: ResourceSources) -> Cell:
 
 
 SOURCES: tuple[Column[ResourceSources], ...] = (
-    Column("resource", "resource", lambda row: resource_runs(row.resource), lambda row: row.resource,
-           width=14, flex=1, most=30, priority=0, about="the Kubernetes resource"),
-    Column("asker", "a: most asked by", _asker, lambda row: plain(_asker(row)), width=18, flex=2, most=44,
-           priority=1, about="the client with most requests, and its share (a: audit log)"),
+    Column("resource", "resource", lambda row: resource_runs(row.resource), width=14, flex=1, most=30,
+           priority=0, about="the Kubernetes resource"),
+    Column("asker", "a: most asked by", _asker, width=18, flex=2, most=44,
+           about="the client with most requests, and its share (a: audit log)"),
     figure("asked", "a: L/s", lambda row: row.lists_per_second,
            "LISTs a second over all of the audit log that was read (a)", width=6, priority=2,
            shown=per_second),
