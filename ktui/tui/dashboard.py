@@ -329,7 +329,7 @@ class Dashboard(ThemedApp):
 
 
 class OnDashboard(Widget):
-    """A widget on one of the dashboard's screens."""
+    """A widget of the dashboard's screens. It is the last base: Textual takes default CSS from the first."""
 
     @property
     def ktui(self) -> Dashboard:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import ClassVar
 from urllib.parse import unquote
 
 from textual import on
@@ -27,7 +28,7 @@ from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.requests.why import INDENT, badged_lines, headed_steps
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import broken, entitle, line, lines, longest_that_fits, parts_that_fit, wrapped
-from ktui.tui.widgets.panel import Panel, show_one
+from ktui.tui.widgets.panel import OneShown, Panel
 
 _WORDS = {"etcd": "etcd", "cache": "watch cache", "none": "refused"}
 
@@ -267,14 +268,15 @@ class GroupsView(Vertical):
             self._about.show(partial(about_content, chosen, report), (id(report), id(chosen)))
 
 
-# The panels with their short titles; in a small terminal one is shown at a time.
-PANELS = {"route": "route", "latency": "latency", "instead": "instead", "slow-reads": "slow in etcd"}
-
-
-class GroupView(Container):
+class GroupView(Container, OneShown):
     """The panels about one group: its route, latency, cheaper variants, and etcd's slow requests."""
 
-    _panel = 0
+    PANELS: ClassVar[Mapping[str, str]] = {
+        "route": "route",
+        "latency": "latency",
+        "instead": "instead",
+        "slow-reads": "slow in etcd",
+    }
 
     def compose(self) -> ComposeResult:
         yield Panel("request", id="request", classes="box")
@@ -303,8 +305,3 @@ class GroupView(Container):
         }
         for name, build in builds.items():
             self.query_one(f"#{name}", Panel).show(build)
-
-    def turn(self, step: int) -> None:
-        """Show the next panel, where there is room for only one."""
-        self._panel = (self._panel + step) % len(PANELS)
-        show_one(self, PANELS, self._panel)

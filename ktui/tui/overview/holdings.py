@@ -217,7 +217,7 @@ CACHES: tuple[Column[CacheSummary], ...] = (
 )  # fmt: skip
 
 
-class Holdings(OnDashboard, Vertical):
+class Holdings(Vertical, OnDashboard):
     """Three tables and panels: etcd's prefixes, the watch caches, the progress of their resourceVersions."""
 
     def __init__(self) -> None:

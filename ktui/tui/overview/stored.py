@@ -31,7 +31,7 @@ NOT_READ = "not read yet: x reads every value once, in small pieces"
 NOT_WATCHED = "not watched yet: x opens one watch"
 
 
-class StoredPane(OnDashboard, VerticalArea):
+class StoredPane(VerticalArea, OnDashboard):
     """Tables over what etcd stores, with details of the selected row below."""
 
     def __init__(self) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -33,7 +34,7 @@ from ktui.tui.requests.request_columns import FULL, RequestTable
 from ktui.tui.requests.why import calls_content, chain_content, command_content, trace_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, parts_that_fit
-from ktui.tui.widgets.panel import Panel, show_one
+from ktui.tui.widgets.panel import OneShown, Panel
 
 # The phases and the funnel of one request.
 
@@ -148,36 +149,30 @@ def _nothing(row: RequestRow | None) -> str:
     return f"{'refused' if row.failed else 'answered'} before anything was read"
 
 
-# The panels about one request, with their titles.
-PANELS = {
-    "walk": "decision trace",
-    "chain": "request chain",
-    "waterfall": "phases",
-    "funnel": "funnel",
-    "calls": "etcd RPCs",
-    "command": "replay as",
-}
-
-
-class RequestDetail(Container):
+class RequestDetail(Container, OneShown):
     """The panels about the selected request; where there is no room for all, one is shown at a time."""
 
-    def __init__(self) -> None:
-        super().__init__(id="detail")
-        self._shown = 0
+    PANELS: ClassVar[Mapping[str, str]] = {
+        "walk": "decision trace",
+        "chain": "request chain",
+        "waterfall": "phases",
+        "funnel": "funnel",
+        "calls": "etcd RPCs",
+        "command": "replay as",
+    }
 
     def compose(self) -> ComposeResult:
         yield Panel(id="tabs")
-        yield Panel(PANELS["walk"], id="walk", classes="box")
-        yield Panel(PANELS["chain"], id="chain", classes="box")
+        yield Panel(self.PANELS["walk"], id="walk", classes="box")
+        yield Panel(self.PANELS["chain"], id="chain", classes="box")
         with Vertical(id="cost"):
-            for name in list(PANELS)[2:]:
-                yield Panel(PANELS[name], id=name, classes="box")
+            for name in list(self.PANELS)[2:]:
+                yield Panel(self.PANELS[name], id=name, classes="box")
 
     def on_mount(self) -> None:
         for name, other in (("walk", "chain"), ("chain", "walk")):
             key = key_of("detail.next" if name == "walk" else "detail.previous")
-            entitle(self.query_one(f"#{name}"), subtitle=line((f"{key} ", "$accent"), PANELS[other]))
+            entitle(self.query_one(f"#{name}"), subtitle=line((f"{key} ", "$accent"), self.PANELS[other]))
         self.turn(0)
 
     def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
@@ -195,9 +190,8 @@ class RequestDetail(Container):
 
     def turn(self, step: int) -> None:
         """Show the panel `step` places on if one has room, otherwise the request chain or the trace."""
-        self._shown = index = (self._shown + step) % len(PANELS)
-        show_one(self, PANELS, index)
-        self.set_class(list(PANELS)[index] == "chain", "-chain")
+        super().turn(step)
+        self.set_class(list(self.PANELS)[self.shown_panel] == "chain", "-chain")
 
 
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
@@ -206,12 +200,12 @@ EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {RE
 UNKNOWN = "https://SERVER"  # the server in commands of a recording
 
 
-class LogView(OnDashboard, Container):
+class LogView(Container, OnDashboard):
     """The log; `only` is the kind of requests that it is limited to, None for all."""
 
     def __init__(self) -> None:
         self.table = RequestTable(FULL, id="log", empty=EMPTY)
-        self.detail = RequestDetail()
+        self.detail = RequestDetail(id="detail")
         super().__init__(self.table, self.detail, id="log-view")
         self.only: GroupKey | None = None
         self._detail_stamp: tuple[object, ...] = ()

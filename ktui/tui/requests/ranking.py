@@ -167,7 +167,7 @@ SAVINGS = 16  # groups whose saving is predicted in one tick, at 0.2 ms each
 EVERY = 1.0  # seconds between two updates, by the events' time: faster could not be read
 
 
-class TopView(OnDashboard, Container):
+class TopView(Container, OnDashboard):
     """A table of clients and their kinds of requests, with the remedy and costs of the selected one below."""
 
     def __init__(self) -> None:

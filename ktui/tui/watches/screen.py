@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from textual import on
@@ -22,7 +22,7 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
 from ktui.tui.watches.watch_columns import CAUSES, SIGNS, WATCHES, Health, WatchLine, WatchLines, scope_of
 from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits, wrap
-from ktui.tui.widgets.panel import Panel, show_one
+from ktui.tui.widgets.panel import OneShown, Panel
 
 _LABEL = 10
 _BAR = 20
@@ -97,8 +97,6 @@ def _buffer(row: WatcherRow) -> Content:
     return _row("buffer", (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), waiting)
 
 
-# The panels and their titles; in a small terminal one is shown at a time.
-PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED carries"}
 FEW = (10, 13)  # at most this many watchers are few: while they are not, and while they are
 
 
@@ -114,10 +112,15 @@ def _title(watches: Sequence[WatchLine]) -> Content:
     return Content(" · ".join(words))
 
 
-class WatchesScreen(ModeScreen, mode="watches"):
+class WatchesScreen(ModeScreen, OneShown, mode="watches"):
     """The table of watchers; below, the selected one and the newest event of its resource."""
 
     AUTO_FOCUS = "#watches"
+    PANELS: ClassVar[Mapping[str, str]] = {
+        "watcher": "watcher",
+        "fan-out": "fan-out of one event",
+        "deleted": "what DELETED carries",
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,20 +129,19 @@ class WatchesScreen(ModeScreen, mode="watches"):
             WATCHES, key=lambda watch: watch.id, share=True, id="watches", classes="box", empty=empty
         )
         self._lines = WatchLines()
-        self._shown = 0
 
     def compose_body(self) -> ComposeResult:
         yield self.table
         yield Panel(id="tabs")
         with Container(id="detail"):
             with Vertical(id="one"):
-                yield Panel(PANELS["watcher"], id="watcher", classes="box")
-                yield Panel(PANELS["deleted"], id="deleted", classes="box")
-            yield Panel(PANELS["fan-out"], id="fan-out", classes="box")
+                yield Panel(self.PANELS["watcher"], id="watcher", classes="box")
+                yield Panel(self.PANELS["deleted"], id="deleted", classes="box")
+            yield Panel(self.PANELS["fan-out"], id="fan-out", classes="box")
 
     def on_mount(self) -> None:
         self.table.border_title = Content("watches")
-        self._show_panel(0)
+        self.turn(0)
         super().on_mount()
 
     # Painting.
@@ -159,7 +161,7 @@ class WatchesScreen(ModeScreen, mode="watches"):
         self._panel("watcher").show(partial(about, watch), (watch,))
         panel = self._panel("fan-out")
         of = f" · {short_resource(resource)}" if resource else ""
-        entitle(panel, line(f"{PANELS['fan-out']}{of}"))
+        entitle(panel, line(f"{self.PANELS['fan-out']}{of}"))
         earlier = tuple(state.earlier_fan_outs.get(resource, ()))
         panel.show(partial(fan_out_content, event, earlier, resource), (event, resource))
         self._panel("deleted").show(partial(deleted_content, deletion), (deletion,))
@@ -184,11 +186,7 @@ class WatchesScreen(ModeScreen, mode="watches"):
     # One panel at a time in a small terminal.
 
     def action_panel(self, step: int) -> None:
-        self._show_panel((self._shown + step) % len(PANELS))
-
-    def _show_panel(self, index: int) -> None:
-        self._shown = index
-        show_one(self, PANELS, index)
+        self.turn(step)
 
     def visit(self, reference: refs.Reference | None) -> None:
         if isinstance(reference, refs.WatcherRef):
