@@ -148,9 +148,6 @@ class HistoryPane(ServerPane):
         after: KeyDetail
         change: Difference
 
-    class Entered(Message):
-        """Enter was pressed on a revision."""
-
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
         columns = revision_columns(lambda: self.past or KeyRevisions(""))
@@ -241,7 +238,3 @@ class HistoryPane(ServerPane):
     @on(VTable.Highlighted)
     def _highlighted(self) -> None:
         self.once_settled(self.compare)
-
-    @on(VTable.Selected)
-    def _selected(self) -> None:
-        self.post_message(self.Entered())

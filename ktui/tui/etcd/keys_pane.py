@@ -92,9 +92,6 @@ class KeysPane(ServerPane):
 
         key: str
 
-    class Entered(Message):
-        """Enter was pressed on a key."""
-
     def __init__(self) -> None:
         super().__init__(id="keys-box", classes="box")
         columns = key_columns(lambda: self.list.shared)
@@ -213,7 +210,3 @@ class KeysPane(ServerPane):
             return  # that key is being read already, or the cursor is moving to it
         self.wanted = ""
         self.once_settled(lambda: self.post_message(self.Rested(key)))
-
-    @on(VTable.Selected)
-    def _selected(self) -> None:
-        self.post_message(self.Entered())

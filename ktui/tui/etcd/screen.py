@@ -26,6 +26,7 @@ from ktui.tui.etcd.value_pane import ValueView
 from ktui.tui.navigation.related import etcd_root
 from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerPane, ServerScreen
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
 
@@ -172,9 +173,10 @@ class EtcdScreen(ServerScreen, mode="etcd"):
 
     # Messages of the panes.
 
-    @on(TreePane.Moved)
-    def _somewhere_else(self) -> None:
-        self.keys.select_key("")
+    @on(VTable.Highlighted, "#tree")
+    def _somewhere_else(self, event: VTable.Highlighted) -> None:
+        if event.by_user:
+            self.keys.select_key("")
 
     @on(TreePane.Rested)
     def _prefix_rested(self, event: TreePane.Rested) -> None:
@@ -186,16 +188,17 @@ class EtcdScreen(ServerScreen, mode="etcd"):
         self.value.clear()
         self.keys.start(prefix, self.prefixes.branches.root)
 
-    @on(TreePane.Entered)
-    def _to_keys(self) -> None:
-        self.keys.table.focus()
+    @on(VTable.Selected, "#tree")
+    def _to_keys(self, event: VTable.Selected) -> None:
+        if event.row.child.leaf:
+            self.keys.table.focus()
 
     @on(KeysPane.Rested)
     def _key_rested(self, event: KeysPane.Rested) -> None:
         self._read_value(event.key)
 
-    @on(KeysPane.Entered)
-    @on(HistoryPane.Entered)
+    @on(VTable.Selected, "#keys")
+    @on(VTable.Selected, "#revisions")
     def _to_value(self) -> None:
         self.value.focus_view()
 

@@ -146,12 +146,6 @@ class TreePane(ServerPane):
 
         prefix: str
 
-    class Entered(Message):
-        """Enter was pressed on a prefix without inner prefixes."""
-
-    class Moved(Message):
-        """The user has moved the cursor."""
-
     def __init__(self) -> None:
         super().__init__(id="tree-box", classes="box")
         self.table = VTable(PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
@@ -211,7 +205,6 @@ class TreePane(ServerPane):
         prefix = event.row.prefix
         if event.by_user:
             self.detached, self._goal = False, ""
-            self.post_message(self.Moved())
         if not self.detached:
             self.once_settled(lambda: self._rested(prefix))
 
@@ -222,11 +215,9 @@ class TreePane(ServerPane):
     @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:
         row: TreeRow = event.row
-        if row.child.leaf:
-            self.post_message(self.Entered())
-        elif row.prefix in self.branches.opened:
+        if row.prefix in self.branches.opened:
             self.close(row)
-        else:
+        elif not row.child.leaf:
             self.open(row.prefix)
 
     # Reading.
