@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Protocol
 
 from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
@@ -25,9 +25,6 @@ from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
 from ktui.tui.memory import LineHistory
 from ktui.tui.widgets.lines import line, lines, pad
-
-if TYPE_CHECKING:
-    from ktui.tui.screen_bases.filtering import TypingHelp
 
 _TEXT = 34  # minimal cells for suggested lines
 _ABOUT = 24  # minimal cells for their descriptions, which give way to longer lines
@@ -100,6 +97,19 @@ class Suggestions(Widget):
         if 0 <= event.y < len(self.shown):
             self.at = event.y
             self.screen.query_one(Prompt).pick(self.shown[event.y])
+
+
+class Help(Protocol):
+    """Hints for a line being typed."""
+
+    def completion(self, text: str) -> str:
+        """Return the completed line, "" without a completion."""
+
+    def hint(self, text: str) -> str:
+        """Return in a few words what can follow."""
+
+    def popup(self) -> None:
+        """Explain the syntax in a dialog (F1, or `?` in an empty line)."""
 
 
 class Completing(Suggester):
@@ -189,7 +199,7 @@ class Prompt(Horizontal):
         self._typed: Callable[[str], str] = lambda text: ""
         self._entered: Callable[[str], str] = lambda text: ""
         self._hint = ""
-        self._help: TypingHelp | None = None
+        self._help: Help | None = None
         self._history: LineHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggestion]] | None = None
 
@@ -208,15 +218,15 @@ class Prompt(Horizontal):
         hint: str,
         typed: Callable[[str], str],
         entered: Callable[[str], str],
-        line_help: TypingHelp | None = None,
+        line_help: Help | None = None,
         history: LineHistory | None = None,
         suggest: Callable[[str], Sequence[Suggestion]] | None = None,
     ) -> None:
         """Open with `text`. `typed` and `entered` return an error, "" if there is none.
 
-        `line_help` completes the line, gives hints, and explains the syntax in a dialog (F1, or `?` in an
-        empty line); up and down browse `history`. The suggestions of `suggest` are listed above the line:
-        tab chooses from them, and so do up and down once something has been typed.
+        `line_help` completes the line and gives hints; up and down browse `history`. The suggestions
+        of `suggest` are listed above the line: tab chooses from them, and so do up and down once
+        something has been typed.
         """
         self._typed, self._entered, self._hint = typed, entered, hint
         self._help, self._history, self._suggest = line_help, history, suggest
