@@ -14,13 +14,14 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events, on
 from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.worker import Worker
 
 from ktui.contract.events import AnyEvent
@@ -325,3 +326,11 @@ class Dashboard(ThemedApp):
 
     def show_request(self, request_id: int) -> None:
         self.go_to(Place("requests", RequestRef(request_id)))
+
+
+class OnDashboard(Widget):
+    """A widget of the dashboard's screens. It is the last base: Textual takes default CSS from the first."""
+
+    @property
+    def ktui(self) -> Dashboard:
+        return cast(Dashboard, self.app)

@@ -10,7 +10,7 @@ import pytest
 from ktui.client.running import state_home
 from ktui.core.references import KeyRef, Object, Place
 from ktui.tui.app import KtuiApp
-from ktui.tui.commands.place_commands import _not_in_log
+from ktui.tui.commands.all_commands import _not_in_log
 from ktui.tui.dialogs.jump import JumpScreen
 from ktui.tui.etcd.screen import EtcdScreen
 from ktui.tui.prompt.prompt import LineField, Prompt, Suggestions

@@ -11,7 +11,7 @@ from ktui.core.format import long_milliseconds, milliseconds, short_bytes
 from ktui.core.ranking.rank_lines import kind_runs
 from ktui.core.request_view import selector_words, short_resource
 from ktui.core.rows import ERROR, Badge, badge_of_route
-from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
+from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.kube.explain import Explanation, explain
 from ktui.kube.resources import BUILTIN
 from ktui.kube.versions import Behaviour, behaviour_of
@@ -158,11 +158,10 @@ _ASKED: tuple[Column[GroupLine], ...] = (
            align="right", priority=6, about="rank by cost"),
     Column("client", "client", lambda row: row.group.client or "(no user agent)",
            lambda row: row.group.client, 12, flex=3, most=32, wish=18, priority=1, about="the User-Agent"),
-    Column("account", "account", lambda row: (row.group.user, "$ink-muted"), lambda row: row.group.user, 16,
-           flex=2, most=30, priority=4,
-           about="the user of the audit log: empty for httplog lines, which have none"),
-    Column("request", "request", lambda row: shape_runs(row.group), lambda row: plain(shape_runs(row.group)),
-           22, flex=5, wish=34, priority=0, about="requests of one shape; … replaces what differs"),
+    Column("account", "account", lambda row: (row.group.user, "$ink-muted"), width=16, flex=2, most=30,
+           priority=4, about="the user of the audit log: empty for httplog lines, which have none"),
+    Column("request", "request", lambda row: shape_runs(row.group), width=22, flex=5, wish=34, priority=0,
+           about="requests of one shape; … replaces what differs"),
     figure("count", "count", lambda row: row.group.count, "requests in the log", width=6, style=""),
     figure("rate", "rate", lambda row: row.group.per_second or 0.0,
            "requests a second over the time of the log", width=8, priority=5,
@@ -173,8 +172,8 @@ _ASKED: tuple[Column[GroupLine], ...] = (
            cell=lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted")),
     figure("errors", "err", lambda row: sum(row.group.errors.values()), "answers with status 400 and above",
            priority=8, style="$route-error"),
-    figure("seats", "seats", _seats, "seats of API Priority and Fairness, on average", priority=6,
-           cell=lambda row: f"{_seats(row):.1f}" if _seats(row) else NOTHING),
+    figure("seats", "seats", _seats, "seats of API Priority and Fairness, on average", priority=6, style="",
+           shown="{:.1f}".format),
 )  # fmt: skip
 _BYTES: Column[GroupLine] = figure(
     "cost", "~bytes", lambda row: row.cost, "estimated bytes out of etcd, or of the cache", width=7,
@@ -182,14 +181,13 @@ _BYTES: Column[GroupLine] = figure(
 )  # fmt: skip
 _TIME: Column[GroupLine] = figure(
     "cost", "total", lambda row: row.cost, "latency of all of them together", width=8, priority=0, unit="ms",
-    cell=lambda row: long_milliseconds(row.cost) if row.cost else NOTHING,
+    shown=long_milliseconds, style="",
 )  # fmt: skip
 _ASIDE: tuple[Column[GroupLine], ...] = (
     Column("bar", "",
            lambda row: (bar(row.share, _BAR), audit_badge(row.group.route).style.removeprefix("bold ")),
            lambda row: row.share, _BAR, priority=7, about="share of the cost of all groups"),
-    Column("later", "later", _later, lambda row: plain(_later(row)), 8, priority=2,
-           about="where later versions would serve it from"),
+    Column("later", "later", _later, priority=2, about="where later versions would serve it from"),
     Column("verb", "verb", lambda row: row.group.verb, hidden=True, about="list, get or watch"),
     Column("resource", "resource", lambda row: row.group.resource, hidden=True, about="the resource"),
     figure("etcd", "~etcd B", _etcd, "estimated bytes read from etcd", width=7, unit="B", hidden=True,

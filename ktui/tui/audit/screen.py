@@ -29,16 +29,9 @@ from ktui.core.references import Crumb, Part, Place, Read, Reference, Selection
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
+from ktui.tui.audit import summary
 from ktui.tui.audit.group_columns import GroupLine, behaviour_in
 from ktui.tui.audit.log_reading import Ranker, Reading
-from ktui.tui.audit.summary import (
-    SlowView,
-    nothing_recognised,
-    problem_content,
-    read_text,
-    reading_content,
-    unknown_text,
-)
 from ktui.tui.audit.versions_view import VersionLine, VersionsView
 from ktui.tui.audit.views import GroupsView, GroupView, effect_content
 from ktui.tui.dashboard import Dashboard
@@ -89,7 +82,7 @@ class AuditScreen(ModeScreen, mode="audit"):
         self.shown = "reading"  # the view
         self.reading, self.failed = Panel(id="reading"), Panel(id="failed")
         self.groups, self.group = GroupsView(), GroupView(id="group")
-        self.versions, self.slow = VersionsView(), SlowView()
+        self.versions, self.slow = VersionsView(), summary.SlowView()
         self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self._fail)
 
     def compose_body(self) -> ComposeResult:
@@ -136,16 +129,16 @@ class AuditScreen(ModeScreen, mode="audit"):
     def _show_report(self, report: Report) -> None:
         """Show a report of newly read lines, or by other rules."""
         reading = self.ranker.reading
-        if not nothing_recognised(report):
+        if not summary.nothing_recognised(report):
             self.groups.show(report, partly=reading.stopped)
             self.versions.show(report)
             self.slow.show(report)
             self._show_view(self.shown if self.shown in WITH else WITH[0])
         elif not reading.live or reading.stopped:  # else no line about a request has come yet
-            self._fail("no file here is a log that ktui can read", unknown_text(report))
+            self._fail("no file here is a log that ktui can read", summary.unknown_text(report))
 
     def _fail(self, title: str, problem: str) -> None:
-        self.failed.show(partial(problem_content, title, problem))
+        self.failed.show(partial(summary.problem_content, title, problem))
         self._show_view("failed")
 
     # Places and selection.
@@ -218,7 +211,7 @@ class AuditScreen(ModeScreen, mode="audit"):
 
     def action_show_input(self) -> None:
         if self.ranker.report is not None:
-            self.app.push_screen(TextScreen("input", read_text(self.ranker.report)))
+            self.app.push_screen(TextScreen("input", summary.read_text(self.ranker.report)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("filter", "sort", "sort_turn", "export") and self.active_table() is None:
@@ -284,7 +277,8 @@ class AuditScreen(ModeScreen, mode="audit"):
 
     def paint_tables(self, state: State) -> None:
         if self.shown == "reading":
-            self.reading.show(partial(reading_content, self.ranker.reading.progress(), self.ranker.ranking))
+            progress = self.ranker.reading.progress()
+            self.reading.show(partial(summary.reading_content, progress, self.ranker.ranking))
 
 
 def open_audit(app: Dashboard, text: str) -> str:

@@ -1,5 +1,4 @@
-"""The summary of an audit: a sentence, shares of routes, what was read; the progress of reading; and etcd's
-slow requests."""
+"""The summary of an audit, what was read and the progress of reading; and etcd's slow requests."""
 
 from __future__ import annotations
 
@@ -8,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from textual import on
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
@@ -25,18 +23,13 @@ from ktui.core.format import (
     short_count,
     short_milliseconds,
 )
-from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.core.table.columns import NOTHING, Column
 from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrapped
+from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
-
-
-def _time(value: float) -> Cell:
-    return (short_milliseconds(value), "bold $warning" if value >= 1000 else "$foreground")
-
 
 # The columns of etcd's slow requests.
 SLOW: tuple[Column[SlowReport], ...] = (
@@ -47,11 +40,11 @@ SLOW: tuple[Column[SlowReport], ...] = (
     figure("count", "count", lambda row: row.count, "reads that etcd logged as slow", width=6, priority=0,
            style=""),
     figure("p50", "p50 ms", lambda row: row.took.p50, "median of the time", width=7, priority=5, unit="ms",
-           cell=lambda row: _time(row.took.p50)),
+           shown=short_milliseconds, loud=1000),
     figure("p95", "p95 ms", lambda row: row.took.p95, "95th percentile of the time", width=7, unit="ms",
-           cell=lambda row: _time(row.took.p95)),
+           shown=short_milliseconds, loud=1000),
     figure("max", "max ms", lambda row: row.took.max, "the longest time", width=7, priority=3, unit="ms",
-           cell=lambda row: _time(row.took.max)),
+           shown=short_milliseconds, loud=1000),
     figure("failed", "failed", lambda row: row.failed, "reads that failed", width=6, priority=7,
            style="$route-error"),
     figure("keys", "max keys", lambda row: row.max_keys or 0, "most keys in one answer", width=8, priority=6,
@@ -67,14 +60,10 @@ class SlowView(Vertical):
     """etcd's slow requests, one row per kind of range; below, the probable causes of the selected one."""
 
     def __init__(self) -> None:
-        super().__init__(id="slow")
         empty = "no slow requests in the etcd logs"
         self.table = VTable(SLOW, key=lambda row: row, id="slow-ranges", classes="box", empty=empty)
         self._causes = Panel("probable cause", id="probably", classes="box")
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-        yield self._causes
+        super().__init__(self.table, self._causes, id="slow")
 
     def show(self, report: Report) -> None:
         self.table.set_rows(report.etcd)
@@ -96,11 +85,9 @@ def probably_content(row: SlowReport | None, width: int, height: int) -> Content
         return line((hint if row is None else none, "$ink-muted"))
     drawn: list[Content] = []
     for place, text in enumerate(row.probably, 1):
-        texts = textwrap.wrap(safe(text), max(10, width - 3), break_on_hyphens=False)
-        drawn += [
-            line(("  " if at else f"{place} ", "$accent"), (part, "$foreground"))
-            for at, part in enumerate(texts)
-        ]
+        first, *more = wrap(text, width - 3, hyphens=False)
+        drawn.append(line((f"{place} ", "$accent"), (first, "$foreground")))
+        drawn += [line("  ", (part, "$foreground")) for part in more]
     return lines(drawn[:height])
 
 

@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
@@ -258,17 +257,13 @@ class VersionsView(Vertical):
     """One row per version; below, what changes between the chosen and the selected one."""
 
     def __init__(self) -> None:
-        super().__init__(id="versions")
         self.report: Report | None = None
         empty = "no LIST of a stored resource in these lines"
         self.table: VTable[VersionLine] = VTable(
             (), key=lambda row: row.version, id="every-version", classes="box", empty=empty
         )
         self._changes = Panel("what changes", id="changes", classes="box")
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-        yield self._changes
+        super().__init__(self.table, self._changes, id="versions")
 
     def show(self, report: Report) -> None:
         first = self.report is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -13,6 +13,7 @@ from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.cache.rv_progress import by_size, lag_style
 from ktui.tui.charts.bars import bar, share_of
+from ktui.tui.table.vtable import reused
 from ktui.tui.widgets.lines import figure, resource_runs
 
 # Each state has its own glyph, not only its own colour.
@@ -75,7 +76,7 @@ class CacheLines:
     """Builds the lines from the state, and reuses each line that has not changed."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, CacheLine] = {}
+        self._lines: dict[Hashable, CacheLine] = {}
         self._cold: dict[str, CacheRow] = {}
 
     def of(self, state: State) -> list[CacheLine]:
@@ -86,7 +87,6 @@ class CacheLines:
             if resource not in self._cold:
                 self._cold[resource] = CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
             rows[resource] = self._cold[resource]
-        before, self._lines = self._lines, {}
         head = state.revision
         lines = [
             CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
@@ -95,9 +95,7 @@ class CacheLines:
         most = max((line.bytes for line in lines), default=0) or 1
         steps = [ceil(line.bytes / most * SHARE_STEPS) for line in lines]  # a small share is still visible
         lines = [replace(line, share=step / SHARE_STEPS) for line, step in zip(lines, steps, strict=True)]
-        for line in sorted(lines, key=_order):
-            old = before.get(line.resource)
-            self._lines[line.resource] = old if old is not None and old == line else line
+        self._lines = reused(sorted(lines, key=_order), self._lines, lambda line: line.resource)
         return list(self._lines.values())
 
 
@@ -187,8 +185,8 @@ def _count(
 
 
 CACHES: tuple[Column[CacheLine], ...] = (
-    Column("resource", "resource", lambda row: resource_runs(row.resource, ""), lambda row: row.resource,
-           width=18, flex=1, most=56, wish=40, priority=0, about="the resource that it caches"),
+    Column("resource", "resource", lambda row: resource_runs(row.resource, ""), width=18, flex=1, most=56,
+           wish=40, priority=0, about="the resource that it caches"),
     Column("state", "state", _state, value=lambda row: row.row.shown_state, width=13, priority=0,
            about="ready, stale (no word from etcd), loading (and how far), cold (not filled), disabled"),
     figure("rv", "RV", lambda row: row.row.rv, "revision of its last event or progress notification",
@@ -214,7 +212,7 @@ CACHES: tuple[Column[CacheLine], ...] = (
     _count("events", "events", lambda row: row.cache.events,
            "events received from etcd since the server started", _EVENTS, 3),
     figure("rate", "rate", lambda row: row.per_second, "events a second now", width=7, priority=6,
-           cell=lambda row: (rate(row.per_second), "$ink-muted") if row.per_second else NOTHING),
+           shown=rate, style="$ink-muted"),
     _count("watchers", "watch", lambda row: row.cache.watchers, "open WATCHes that it serves", _WATCHERS),
     _count("waiting", "wait", lambda row: row.cache.waiting, "reads waiting until it is fresh enough",
            _WAITING, style="bold $route-wait"),

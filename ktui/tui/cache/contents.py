@@ -189,8 +189,7 @@ class InsideView(ServerPane):
         self.objects.set_filter(self._filter)
         self.pages = ObjectPages()
         for table in (self.objects, self.events):
-            table.empty = "reading …"
-            table.set_rows(())
+            self.say(table, "reading …")
         self._title()
         self._title_events()
         self.objects.focus()

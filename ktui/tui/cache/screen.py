@@ -31,20 +31,14 @@ NONE_SELECTED = "select a watch cache to see what it holds and who reads it"
 
 
 class CacheDetail(Horizontal):
-    """What the selected cache does, who reads it, and how far all caches are behind.
-
-    Panels side by side, as many as the width allows.
-    """
+    """What the selected cache does, who reads it, how far all are behind: as many panels as have room."""
 
     def __init__(self) -> None:
-        super().__init__(id="below")
         self._about = Panel("what it does", id="about", classes="box")
         self._readers = Panel("who reads it", id="readers", classes="box")
         self._progress = RvProgressPanel()
         self._ranks = RankLines()
-
-    def compose(self) -> ComposeResult:
-        yield from (self._about, self._readers, self._progress)
+        super().__init__(self._about, self._readers, self._progress, id="below")
 
     def show(self, row: CacheLine | None, state: State) -> None:
         """Show the cache in `row`, its readers at most once a second; None without a selection."""
@@ -59,6 +53,27 @@ class CacheDetail(Horizontal):
             self._readers.show(partial(readers_content, ranks, state, resource), stamp)
         if self._progress.display:
             self._progress.paint(state)
+
+
+def _of_the_row(
+    work: Callable[[CacheScreen, CacheLine], Coroutine[Any, Any, None]],
+) -> Callable[[CacheScreen], None]:
+    """Return an action that does `work` for the cache under the cursor, and notifies of an error."""
+
+    def action(screen: CacheScreen) -> None:
+        row = screen.table.row
+        if row is None or screen.inside:
+            return
+
+        async def run() -> None:
+            try:
+                await work(screen, row)
+            except ClientError as error:
+                screen.notify(str(error), severity="error")
+
+        screen.in_background(run, "warm", exclusive=False)
+
+    return action
 
 
 class CacheScreen(ServerScreen, mode="cache"):
@@ -205,51 +220,28 @@ class CacheScreen(ServerScreen, mode="cache"):
 
     # Filling and checking a cache.
 
-    def action_warm(self) -> None:
-        row = self.table.row
-        if row is not None and row.cache.state != "cold":
+    @_of_the_row
+    async def action_warm(self, row: CacheLine) -> None:
+        if row.cache.state != "cold":
             self.notify(f"{row.resource} is {row.cache.state}: only a cold cache can be warmed")
-        else:
-            self._request(self._warm)
+            return
+        await self.server.warm(row.resource)
+        self.notify(f"warming {row.resource}")
 
-    async def _warm(self, resource: str) -> None:
-        await self.server.warm(resource)
-        self.notify(f"warming {resource}")
+    @_of_the_row
+    async def action_cancel(self, row: CacheLine) -> None:
+        await self.server.cancel_warming(row.resource)
+        self.notify(f"cancelled the warming of {row.resource}")
 
-    def action_cancel(self) -> None:
-        self._request(self._cancel)
-
-    async def _cancel(self, resource: str) -> None:
-        await self.server.cancel_warming(resource)
-        self.notify(f"cancelled the warming of {resource}")
-
-    def action_check(self) -> None:
-        self._request(self._check)
-
-    async def _check(self, resource: str) -> None:
-        found = await self.server.check(resource)
+    @_of_the_row
+    async def action_check(self, row: CacheLine) -> None:
+        found = await self.server.check(row.resource)
         bad = "" if found.consistent else f": {found.difference}"
         severity: Literal["information", "error"] = "information" if found.consistent else "error"
-        self.notify(f"{headline(resource, found)}{bad}", severity=severity)
+        self.notify(f"{headline(row.resource, found)}{bad}", severity=severity)
 
-    def action_lose(self) -> None:
-        self._request(self._lose)
-
-    async def _lose(self, resource: str) -> None:
-        lost = await self.server.lose(resource)
-        text = f"the cache of {resource} has lost {lost}: {key_of('cache.check')} finds it"
+    @_of_the_row
+    async def action_lose(self, row: CacheLine) -> None:
+        lost = await self.server.lose(row.resource)
+        text = f"the cache of {row.resource} has lost {lost}: {key_of('cache.check')} finds it"
         self.notify(text, severity="warning")
-
-    def _request(self, work: Callable[[str], Coroutine[Any, Any, None]]) -> None:
-        """Do `work` on the server for the cache under the cursor, and notify of an error."""
-        row = self.table.row
-        if row is None or self.inside:
-            return
-
-        async def run() -> None:
-            try:
-                await work(row.resource)
-            except ClientError as error:
-                self.notify(str(error), severity="error")
-
-        self.in_background(run, "warm", exclusive=False)

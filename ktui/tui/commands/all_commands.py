@@ -1,24 +1,175 @@
-"""The commands that can be typed after `:` or chosen in the palette."""
+"""The commands that can be typed after `:` or chosen in the palette, and those that open a screen."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice, starmap
 from operator import itemgetter
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from ktui.core.references import Place, Read, read_selection
-from ktui.tui.commands.command import Command
-from ktui.tui.commands.place_commands import key_or_prefix, mode_commands, resource_commands
+from ktui.core import references as refs
+from ktui.core.format import integer, short_count
+from ktui.core.references import Place, Read, Reference, read_selection
+from ktui.core.request_view import request_text
+from ktui.core.state import State
+from ktui.kube.resources import BUILTIN
+from ktui.tui.commands.command import Candidates, Command, CommandError
 from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
-from ktui.tui.navigation.related import related_places
+from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, Mode, find_mode
+from ktui.tui.navigation.related import etcd_root, related_places
 from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 SHOWN = 8  # suggestions
+NO_MATCH = 9
+RECENT = 50  # requests offered for completion
+
+
+def mode_commands(modes: Sequence[Mode]) -> list[Command]:
+    """Return a command for each screen; its argument selects what the screen shows."""
+    made = []
+    for mode in modes:
+        argument, candidates = _ARGUMENTS.get(mode.name, ("", lambda app: ()))
+        made.append(
+            Command(mode.name, mode.about, partial(_open, mode.name), argument, candidates=candidates,
+                    aliases=(str(mode.number), *mode.aliases), title=f"Go to {mode.title}")
+        )  # fmt: skip
+    return made
+
+
+def _open(mode: str, app: Dashboard, rest: str) -> None:
+    if rest:
+        app.go_to(Place(mode, _reference(app, mode, rest)))
+    else:
+        app.call_later(app.run_action, f"go('{mode}')")
+
+
+def _reference(app: Dashboard, mode: str, text: str) -> Reference:
+    """Return the reference to what `text` names on a screen. Raises CommandError, RequestError."""
+    if mode == "etcd":
+        return key_or_prefix(text)
+    if mode == "cache":
+        return refs.ResourceRef(_resource_named(app, text))
+    if mode in ("requests", "watches"):
+        return _numbered(app, mode, text)
+    if mode in ("lab", "versions"):
+        return Read(read_selection(text))
+    raise CommandError(f"{mode} takes no argument")
+
+
+def key_or_prefix(text: str) -> Reference:
+    """Return a reference to a prefix if `text` ends with a slash, else to a key."""
+    return refs.PrefixRef(text) if text.endswith("/") else refs.KeyRef(text)
+
+
+def _numbered(app: Dashboard, mode: str, text: str) -> Reference:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise CommandError(f"{text!r} is not a request number")
+    if mode == "watches" and number not in app.state.watchers:
+        raise CommandError(f"no WATCH {number} is open")
+    if mode == "requests" and number not in app.state.requests:
+        raise CommandError(_not_in_log(number, app.state))
+    return refs.WatcherRef(number) if mode == "watches" else refs.RequestRef(number)
+
+
+def _not_in_log(number: int, state: State) -> str:
+    """Return why there is no such request: only an older number can have been dropped."""
+    if not state.requests:
+        return f"there is no request {number}: the log is empty"
+    first, last = min(state.requests), max(state.requests)
+    if number > last:
+        return f"there is no request {number} yet: the newest is {last}"
+    if number < first:
+        return f"request {number} is no longer in the log, which begins at {first}"
+    return f"request {number} is not in the log"
+
+
+def _resource_named(app: Dashboard, text: str) -> str:
+    """Return a resource's id by any name that kubectl accepts. Raises CommandError."""
+    word = text.strip().lower()
+    state = app.state
+    held = {prefix.resource for prefix in state.prefixes.values() if prefix.resource} | state.caches.keys()
+    if word in held:
+        return word
+    known = BUILTIN.by_name(word)
+    if known is not None and (known.id in held or not held):
+        return known.id
+    plural = [each for each in held if each.partition(".")[0] == word]
+    if plural:
+        return min(plural)
+    raise CommandError(f"etcd holds no resource {text.strip()!r}")
+
+
+# Candidates for the arguments.
+
+
+def resources(app: Dashboard) -> Iterator[Suggestion]:
+    """Yield the resources in etcd, those with most objects first."""
+    state = app.state
+    counts = {prefix.resource: prefix.count for prefix in state.prefixes.values() if prefix.resource}
+    for resource, row in state.caches.items():
+        counts[resource] = max(counts.get(resource, 0), row.cache.objects)
+    for resource in sorted(counts, key=lambda each: (-counts[each], each)):
+        cache = state.caches.get(resource)
+        kept = cache.cache.state if cache is not None else "cold"
+        yield Suggestion(resource, f"{short_count(counts[resource])} objects, cache {kept}")
+
+
+def _keys(app: Dashboard) -> Iterator[Suggestion]:
+    for prefix in sorted(app.state.prefixes.values(), key=lambda each: each.prefix):
+        yield Suggestion(prefix.prefix, f"{short_count(prefix.count)} keys")
+    for key in app.keys_seen:
+        yield Suggestion(key, "seen before")
+
+
+def _requests(app: Dashboard) -> Iterator[Suggestion]:
+    for row in islice(reversed(app.state.requests.values()), RECENT):
+        yield Suggestion(str(row.id), f"{row.started.client} {request_text(row)}")
+
+
+def _watchers(app: Dashboard) -> Iterator[Suggestion]:
+    for row in app.state.watchers.values():
+        about = f"{row.opened.client} WATCH {row.resource}, {integer(row.delivered)} sent"
+        yield Suggestion(str(row.id), about)
+
+
+def _paths(app: Dashboard) -> Iterator[Suggestion]:
+    seen: dict[str, str] = {}
+    for row in reversed(app.state.requests.values()):
+        if row.started.verb == "LIST" and len(seen) < RECENT:
+            seen.setdefault(row.target, f"sent by {row.started.client}")
+    yield from starmap(Suggestion, seen.items())
+
+
+_ARGUMENTS: dict[str, tuple[str, Candidates]] = {
+    "requests": ("[ID]", _requests),
+    "cache": ("[RESOURCE]", resources),
+    "etcd": ("[KEY or PREFIX/]", _keys),
+    "lab": ("[PATH?QUERY]", _paths),
+    "watches": ("[ID]", _watchers),
+    "versions": ("[PATH?QUERY]", _paths),
+}
+
+
+def resource_commands(app: Dashboard) -> Iterable[Command]:
+    """Yield a command for each resource, which opens its cache."""
+    for candidate in resources(app):
+        name = candidate.text
+        known = BUILTIN.by_name(name)
+        short = known.short_names if known is not None and known.id == name else ()
+        plural = (name.partition(".")[0],) if "." in name else ()
+        opens, aliases = partial(_to_cache, name), (*plural, *short)
+        yield Command(name, candidate.about, opens, aliases=aliases, title=f"Cache: {name}")
+
+
+def _to_cache(resource: str, app: Dashboard, rest: str) -> None:
+    if rest:
+        raise CommandError(f"{resource} takes no argument")
+    app.go_to(Place("cache", refs.ResourceRef(resource)))
 
 
 class Commands:
@@ -67,25 +218,21 @@ class Commands:
         return [
             Suggestion(item.word, f"{item.about}  {item.argument}".rstrip(), more=item.needed)
             for rank, item in found[:SHOWN]
-            if rank < 9
+            if rank < NO_MATCH
         ]
 
 
 def _rank(command: Command, word: str) -> int:
-    """Return how well a command matches, 0 best.
-
-    0: its word; 1: the word's beginning; 2: an alias; 3: an alias' beginning; 4: in the word; 9: no match.
-    """
+    """Return how well a command matches: 0 best, NO_MATCH not at all."""
     word = word.lower()
-    if command.word == word:
-        return 0
-    if command.word.startswith(word):
-        return 1
-    if word in command.aliases:
-        return 2
-    if any(alias.startswith(word) for alias in command.aliases):
-        return 3
-    return 4 if word in command.word else 9
+    matches = (
+        command.word == word,
+        command.word.startswith(word),
+        word in command.aliases,
+        any(alias.startswith(word) for alias in command.aliases),
+        word in command.word,
+    )
+    return matches.index(True) if True in matches else NO_MATCH
 
 
 def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[Suggestion]:
@@ -105,8 +252,7 @@ def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[S
 
 def _open_path(app: Dashboard, text: str) -> None:
     """Open a key of etcd, or else a request's path. Raises RequestError."""
-    root = app.state.server.etcd_prefix if app.state.server is not None else "/registry"
-    is_key = text.startswith(f"{root.rstrip('/')}/")
+    is_key = text.startswith(etcd_root(app.state))
     app.go_to(Place("etcd", key_or_prefix(text)) if is_key else Place("versions", Read(read_selection(text))))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -76,24 +77,20 @@ class Difference:
     removed: int = 0
 
 
+_CHANGES = {"@": ("", "dim"), "+": ("+ ", "added"), "-": ("− ", "removed")}  # beginning, role of a line
+
+
 def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
     """Return the changes from `old` (None: the key did not exist) to `new`, as a unified diff."""
     before = _texts(old) if old is not None else []
     lines: list[Line] = []
-    added = removed = 0
+    counts: Counter[str] = Counter()
     for text in list(difflib.unified_diff(before, _texts(new), n=CONTEXT, lineterm=""))[2:]:
         sign, rest = text[:1], text[1:]
-        if sign == "@":
-            lines.append((TextSpan(text, "dim"),))
-        elif sign == "+":
-            added += 1
-            lines.append((TextSpan(f"+ {rest}", "added"),))
-        elif sign == "-":
-            removed += 1
-            lines.append((TextSpan(f"− {rest}", "removed"),))
-        else:
-            lines.append((TextSpan(f"  {rest}", "plain"),))
-    return Difference(lines, added, removed)
+        counts[sign] += 1
+        begin, role = _CHANGES.get(sign, ("  ", "plain"))
+        lines.append((TextSpan(text if sign == "@" else begin + rest, role),))
+    return Difference(lines, counts["+"], counts["-"])
 
 
 def _texts(detail: KeyDetail) -> list[str]:
@@ -151,9 +148,6 @@ class HistoryPane(ServerPane):
         after: KeyDetail
         change: Difference
 
-    class Entered(Message):
-        """Enter was pressed on a revision."""
-
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
         columns = revision_columns(lambda: self.past or KeyRevisions(""))
@@ -168,8 +162,7 @@ class HistoryPane(ServerPane):
         self.past, self._wanted = KeyRevisions(key), revision
         self.screen.add_class("-past")
         self.border_title = line("revisions")
-        self.table.empty = "reading …"
-        self.table.set_rows(())
+        self.say(self.table, "reading …")
         self.table.focus()
         self.screen.refresh_bindings()
         self._read(self.past)
@@ -205,8 +198,7 @@ class HistoryPane(ServerPane):
             past.put(await self.server.key_history(past.key, REVISIONS))
         except ClientError as error:
             if past is self.past:
-                self.table.empty = "could not be read"
-                self.table.set_rows(())
+                self.say(self.table, "could not be read")
                 self.post_message(self.Failed(str(error)))
             return
         if past is self.past:
@@ -246,7 +238,3 @@ class HistoryPane(ServerPane):
     @on(VTable.Highlighted)
     def _highlighted(self) -> None:
         self.once_settled(self.compare)
-
-    @on(VTable.Selected)
-    def _selected(self) -> None:
-        self.post_message(self.Entered())

@@ -92,9 +92,6 @@ class KeysPane(ServerPane):
 
         key: str
 
-    class Entered(Message):
-        """Enter was pressed on a key."""
-
     def __init__(self) -> None:
         super().__init__(id="keys-box", classes="box")
         columns = key_columns(lambda: self.list.shared)
@@ -104,8 +101,6 @@ class KeysPane(ServerPane):
         self.wanted = ""
         self._short_prefix = ""  # for the title: without the tree's root
         self._number = ""  # of keys, for the title
-
-    def on_mount(self) -> None:
         self.border_title = line("keys")
 
     # Which keys are shown.
@@ -215,7 +210,3 @@ class KeysPane(ServerPane):
             return  # that key is being read already, or the cursor is moving to it
         self.wanted = ""
         self.once_settled(lambda: self.post_message(self.Rested(key)))
-
-    @on(VTable.Selected)
-    def _selected(self) -> None:
-        self.post_message(self.Entered())

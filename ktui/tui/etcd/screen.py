@@ -21,10 +21,12 @@ from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.text import pretty
 from ktui.tui.etcd.history_pane import HistoryPane
 from ktui.tui.etcd.keys_pane import KeysPane
-from ktui.tui.etcd.tree_pane import ROOT, TreePane
+from ktui.tui.etcd.tree_pane import TreePane
 from ktui.tui.etcd.value_pane import ValueView
+from ktui.tui.navigation.related import etcd_root
 from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerPane, ServerScreen
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
 
@@ -40,10 +42,6 @@ def no_streams(state: State) -> str:
     left = math.ceil((recheck_at - state.now) / 60.0)
     again = f"in {left} {'minute' if left == 1 else 'minutes'}" if left > 0 else "with the next LIST of etcd"
     return f"this etcd has no RangeStream: collections are read in pages; asked again {again}"
-
-
-def _home(state: State) -> str:
-    return (state.server.etcd_prefix.rstrip("/") + "/") if state.server is not None else ROOT
 
 
 class EtcdScreen(ServerScreen, mode="etcd"):
@@ -156,7 +154,7 @@ class EtcdScreen(ServerScreen, mode="etcd"):
             self._read_from, self._histories = client, state.head.histories
             prefix = self.keys.list.prefix
             key = self.value.detail.key if self.value.detail is not None else self.keys.wanted
-            self._set_root(_home(state))
+            self._set_root(etcd_root(state))
             if prefix:
                 self.prefixes.show_prefix(prefix)
                 self._start_keys(prefix)
@@ -175,9 +173,10 @@ class EtcdScreen(ServerScreen, mode="etcd"):
 
     # Messages of the panes.
 
-    @on(TreePane.Moved)
-    def _somewhere_else(self) -> None:
-        self.keys.select_key("")
+    @on(VTable.Highlighted, "#tree")
+    def _somewhere_else(self, event: VTable.Highlighted) -> None:
+        if event.by_user:
+            self.keys.select_key("")
 
     @on(TreePane.Rested)
     def _prefix_rested(self, event: TreePane.Rested) -> None:
@@ -189,16 +188,17 @@ class EtcdScreen(ServerScreen, mode="etcd"):
         self.value.clear()
         self.keys.start(prefix, self.prefixes.branches.root)
 
-    @on(TreePane.Entered)
-    def _to_keys(self) -> None:
-        self.keys.table.focus()
+    @on(VTable.Selected, "#tree")
+    def _to_keys(self, event: VTable.Selected) -> None:
+        if event.row.child.leaf:
+            self.keys.table.focus()
 
     @on(KeysPane.Rested)
     def _key_rested(self, event: KeysPane.Rested) -> None:
         self._read_value(event.key)
 
-    @on(KeysPane.Entered)
-    @on(HistoryPane.Entered)
+    @on(VTable.Selected, "#keys")
+    @on(VTable.Selected, "#revisions")
     def _to_value(self) -> None:
         self.value.focus_view()
 
@@ -259,7 +259,7 @@ class EtcdScreen(ServerScreen, mode="etcd"):
         """Switch between all of etcd and the prefix of Kubernetes' keys."""
         if self.ktui.client is not None:
             self.prefixes.table.focus()
-            self._set_root("" if self.prefixes.branches.root else _home(self.ktui.state))
+            self._set_root("" if self.prefixes.branches.root else etcd_root(self.ktui.state))
 
     def action_turn_view(self) -> None:
         self.value.turn()

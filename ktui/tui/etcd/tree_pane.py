@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from textual import on, work
@@ -14,7 +15,7 @@ from ktui.core.state import State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.overview.holdings import prefix_bytes
 from ktui.tui.screen_bases.server_screen import ServerPane
-from ktui.tui.table.vtable import VTable
+from ktui.tui.table.vtable import VTable, reused
 from ktui.tui.widgets.lines import figure, line
 
 ROOT = "/registry/"
@@ -55,7 +56,7 @@ class PrefixTree:
         self.opened: set[str] = set()
         self._reading: set[str] = set()
         self._problems: dict[str, str] = {}
-        self._rows: dict[str, TreeRow] = {}
+        self._rows: dict[Hashable, TreeRow] = {}
 
     def knows(self, prefix: str) -> bool:
         return prefix in self._children
@@ -104,20 +105,17 @@ class PrefixTree:
 
     def rows(self) -> list[TreeRow]:
         """Return the visible rows in order; unchanged rows are the same objects as before."""
-        before, self._rows = self._rows, {}
-        self._collect(self.root, 0, before)
+        self._rows = reused(self._below(self.root, 0), self._rows, lambda row: row.prefix)
         return list(self._rows.values())
 
-    def _collect(self, parent: str, depth: int, before: dict[str, TreeRow]) -> None:
+    def _below(self, parent: str, depth: int) -> Iterator[TreeRow]:
         for child in self._children.get(parent, ()):
             prefix = child.prefix
             is_open, reading = prefix in self.opened and prefix in self._children, prefix in self._reading
             problem = self._problems.get(prefix, "")
-            row = TreeRow(child, child.label(parent), depth, is_open, reading, problem)
-            old = before.get(prefix)
-            self._rows[prefix] = old if old is not None and old == row else row
-            if row.open and not child.leaf:
-                self._collect(prefix, depth + 1, before)
+            yield TreeRow(child, child.label(parent), depth, is_open, reading, problem)
+            if is_open and not child.leaf:
+                yield from self._below(prefix, depth + 1)
 
 
 def _prefix(row: TreeRow) -> Cell:
@@ -148,12 +146,6 @@ class TreePane(ServerPane):
 
         prefix: str
 
-    class Entered(Message):
-        """Enter was pressed on a prefix without inner prefixes."""
-
-    class Moved(Message):
-        """The user has moved the cursor."""
-
     def __init__(self) -> None:
         super().__init__(id="tree-box", classes="box")
         self.table = VTable(PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
@@ -161,8 +153,6 @@ class TreePane(ServerPane):
         self.detached = False
         self._goal = ""  # prefix that the cursor moves to as its branches are read
         self._refused_at: float | None = None  # Unix seconds when reading the root failed
-
-    def on_mount(self) -> None:
         self.border_title = line(ROOT)
 
     # Root and branches.
@@ -215,7 +205,6 @@ class TreePane(ServerPane):
         prefix = event.row.prefix
         if event.by_user:
             self.detached, self._goal = False, ""
-            self.post_message(self.Moved())
         if not self.detached:
             self.once_settled(lambda: self._rested(prefix))
 
@@ -226,11 +215,9 @@ class TreePane(ServerPane):
     @on(VTable.Selected)
     def _selected(self, event: VTable.Selected) -> None:
         row: TreeRow = event.row
-        if row.child.leaf:
-            self.post_message(self.Entered())
-        elif row.prefix in self.branches.opened:
+        if row.prefix in self.branches.opened:
             self.close(row)
-        else:
+        elif not row.child.leaf:
             self.open(row.prefix)
 
     # Reading.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
@@ -18,7 +16,7 @@ from ktui.tui.charts.bars import bar
 from ktui.tui.etcd.history_pane import Difference
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.line_view import LineView
-from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrapped
+from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
 
 
@@ -72,10 +70,7 @@ NOT_ASKED = (", TTL not requested: read-only mode sends only Range, Watch, Statu
 
 
 def about_key(detail: KeyDetail, width: int, height: int) -> Content:
-    """Return a key's type, revisions, lease, and whether the watch cache has the same bytes.
-
-    Seven lines; in a low panel three, without lease and cache.
-    """
+    """Return a key's type, revisions, and in a panel that is not low its lease and the watch cache's copy."""
     stored = f" · {detail.encoding or 'unknown encoding'} · {long_bytes(detail.raw_bytes)} stored"
     rows = [
         line((key_tail(detail.key, width), "bold $ink-strong")),
@@ -153,19 +148,14 @@ class ValueView(Vertical):
     """Metadata on top; below, object and bytes together, or one of them in a small terminal."""
 
     def __init__(self) -> None:
-        super().__init__(id="value-box", classes="box")
         self._about = Panel(id="meta")
         self._object_view, self._bytes_view = LineView(id="object"), LineView(id="hex")
+        views = Container(self._object_view, self._bytes_view, id="views")
+        super().__init__(self._about, views, id="value-box", classes="box")
         self.detail: KeyDetail | None = None
         self.change: tuple[KeyDetail | None, Difference] | None = None
         self.view = VIEWS[0]
         self._revealed = False
-
-    def compose(self) -> ComposeResult:
-        yield self._about
-        with Container(id="views"):
-            yield self._object_view
-            yield self._bytes_view
 
     def on_mount(self) -> None:
         self.clear()
@@ -215,14 +205,10 @@ class ValueView(Vertical):
         self.call_after_refresh(self._paint_views)
 
     def focus_view(self) -> None:
-        alone = self.view == "hex" and self._one_view and self.change is None
+        alone = self.view == "hex" and not self.screen.has_class("-wide") and self.change is None
         (self._bytes_view if alone else self._object_view).focus()
 
     # Painting.
-
-    @property
-    def _one_view(self) -> bool:
-        return not self.screen.has_class("-wide")
 
     def _meta(self, content: Content) -> None:
         self._about.show(lambda width, _: content)
@@ -269,7 +255,7 @@ class ValueView(Vertical):
             return [(TextSpan(safe(text), "string"),) for text in detail.text.splitlines()]
         cells = self._object_view.scrollable_content_region.width
         why = detail.error or f"a value in {detail.encoding or 'an unknown encoding'}"
-        rendered: list[Line] = [(TextSpan(part, "dim"),) for part in textwrap.wrap(safe(why), max(20, cells))]
+        rendered: list[Line] = [(TextSpan(part, "dim"),) for part in wrap(why, max(20, cells))]
         raw = bytes.fromhex(detail.hex)
         if raw:
             rendered += [(TextSpan("", "plain"),), *hex_lines(raw, detail.raw_bytes, hex_width(cells))]

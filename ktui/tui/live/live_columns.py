@@ -75,8 +75,8 @@ _hundredths = "{:.2f}".format
 
 def _resource(wish: int = 0) -> Column[Any]:
     return Column(
-        "resource", "resource", lambda row: resource_runs(row.resource), lambda row: row.resource, 16, flex=2,
-        most=56, wish=wish, priority=0, about="the Kubernetes resource",
+        "resource", "resource", lambda row: resource_runs(row.resource), width=16, flex=2, most=56, wish=wish,
+        priority=0, about="the Kubernetes resource",
     )  # fmt: skip
 
 

@@ -79,10 +79,7 @@ class ReplicaLine(msgspec.Struct, frozen=True):
 
 
 def listed(live: LiveState) -> list[ResourceRoutes]:
-    """Return the resources with LISTs by clients in the window, those whose LISTs read most first.
-
-    The last line has the consistency checks of all resources.
-    """
+    """Return the resources with LISTs by clients, those that read most first; then all consistency checks."""
     rows = all_routes(live, WINDOW)
     found = [row for row in rows if row.lists or row.served]
     checks = checks_of(rows)
@@ -139,10 +136,7 @@ def running(live: LiveState) -> list[RunningLine]:
 
 
 def levels(live: LiveState) -> list[LevelRow]:
-    """Return the priority levels with their requests in the newest dumps, busiest first.
-
-    Without dumps these are in the last scrape.
-    """
+    """Return the levels, busiest first, with their requests in the newest dumps, or else the last scrape."""
     dumped = any(row.dump is not None for row in live.present)
     requests = [request for _, request in live.running()]
     found = []
@@ -160,10 +154,7 @@ def levels(live: LiveState) -> list[LevelRow]:
 
 
 def _executing(live: LiveState, level: str) -> int | None:
-    """Return the executing requests by dump_priority_levels for versions before 1.28; else None.
-
-    Before 1.28 dump_requests has queued requests only.
-    """
+    """Return a level's executing requests before 1.28, where dump_requests has only queued ones, or None."""
     if any(row.minor == 0 or row.minor >= 28 for row in live.present):
         return None
     dumps = [row.levels_dump for row in live.present if row.levels_dump is not None]

@@ -61,7 +61,6 @@ class LiveScreen(FiguresScreen):
         super().__init__()
         self.tables = LIVE_TABLES[self.MODE]
         self._shown = 0
-        self._painted: dict[str, tuple[Any, ...]] = {}
 
     def compose_body(self) -> ComposeResult:
         yield Panel(id="verdict")
@@ -110,10 +109,8 @@ class LiveScreen(FiguresScreen):
 
     def paint_tables(self, state: State) -> None:
         table = self.chosen
-        stamp = (id(state), state.live.touched)
-        if self._painted.get(table.id) == stamp:
+        if not self.table.outdated(id(state), state.live.touched):
             return
-        self._painted[table.id] = stamp
         origin = table.origin.replace(panels.SPAN, panels.span_text(state.live))
         entitle(self.table, line(table.title, (f" · {origin}", "$ink-muted")))
         if table.of_metrics:

@@ -7,24 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from urllib.parse import unquote
 
+from ktui.core import references as refs
 from ktui.core.format import integer
 from ktui.core.lab.form import LIST, WATCH, has_initial_events
-from ktui.core.references import (
-    KeyRef,
-    Object,
-    Place,
-    PrefixRef,
-    Read,
-    Reference,
-    RequestRef,
-    ResourceRef,
-    WatcherRef,
-    selection_of,
-)
+from ktui.core.references import Object, Place, Reference
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
 
-ROOT = "/registry"
 _LETTERS = "123456789abdfghimnstuxyz"  # of further places of a kind
 
 
@@ -65,48 +54,48 @@ def implied(references: Iterable[Reference], state: State) -> list[Reference]:
 
 
 def _implied_by(reference: Reference, state: State) -> Iterator[Reference]:
-    if isinstance(reference, RequestRef) and (row := state.requests.get(reference.id)) is not None:
+    if isinstance(reference, refs.RequestRef) and (row := state.requests.get(reference.id)) is not None:
         if reference.id in state.watchers:
-            yield WatcherRef(reference.id)
-        if selection := selection_of(row, f"request {reference.id}"):
-            yield Read(selection)
+            yield refs.WatcherRef(reference.id)
+        if selection := refs.selection_of(row, f"request {reference.id}"):
+            yield refs.Read(selection)
         started = row.started
         if started.resource and started.name:
             yield Object(started.resource, started.namespace, started.name)
         elif started.resource:
-            yield ResourceRef(started.resource)
-    elif isinstance(reference, WatcherRef):
-        yield RequestRef(reference.id)
+            yield refs.ResourceRef(started.resource)
+    elif isinstance(reference, refs.WatcherRef):
+        yield refs.RequestRef(reference.id)
     elif isinstance(reference, Object):
         if prefix := prefix_of(reference.resource, state):
-            yield KeyRef(prefix + reference.text, reference.revision)
-        yield ResourceRef(reference.resource)
-    elif isinstance(reference, KeyRef) and (named := object_at(reference.key, state)) is not None:
+            yield refs.KeyRef(prefix + reference.text, reference.revision)
+        yield refs.ResourceRef(reference.resource)
+    elif isinstance(reference, refs.KeyRef) and (named := object_at(reference.key, state)) is not None:
         yield Object(named.resource, named.namespace, named.name, reference.revision)
-    elif isinstance(reference, PrefixRef) and (resource := resource_below(reference.prefix, state)):
-        yield ResourceRef(resource)
-    elif isinstance(reference, ResourceRef) and (prefix := prefix_of(reference.id, state)):
-        yield PrefixRef(prefix)
+    elif isinstance(reference, refs.PrefixRef) and (resource := resource_below(reference.prefix, state)):
+        yield refs.ResourceRef(resource)
+    elif isinstance(reference, refs.ResourceRef) and (prefix := prefix_of(reference.id, state)):
+        yield refs.PrefixRef(prefix)
 
 
 def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
     match reference:
-        case RequestRef(number):
+        case refs.RequestRef(number):
             found = RelatedPlace("r", "its request", f"Requests, {number}", Place("requests", reference))
             return [found] if number in state.requests else []
-        case WatcherRef(number):
+        case refs.WatcherRef(number):
             return [RelatedPlace("w", "the watcher", f"Watches, {number}", Place("watches", reference))]
         case Object():
             about = f"Cache, {reference.resource} {reference.text}"
             return [RelatedPlace("o", "the object in the cache", about, Place("cache", reference))]
-        case ResourceRef(resource):
+        case refs.ResourceRef(resource):
             return [RelatedPlace("c", "the watch cache", f"Cache, {resource}", Place("cache", reference))]
-        case KeyRef(key, revision, _):
+        case refs.KeyRef(key, revision, _):
             at = f" at revision {integer(revision)}" if revision else ""
             return [RelatedPlace("e", "the key in etcd", f"{key}{at}", Place("etcd", reference))]
-        case PrefixRef(prefix):
+        case refs.PrefixRef(prefix):
             return [RelatedPlace("p", "the prefix in etcd", prefix, Place("etcd", reference))]
-        case Read(selection):
+        case refs.Read(selection):
             target = f"{selection.verb} {unquote(selection.target)}"
             versions = RelatedPlace("v", "under every version", target, Place("versions", reference))
             lab = RelatedPlace("l", "the Lab with this request", target, Place("lab", reference))
@@ -116,14 +105,18 @@ def _places_of(reference: Reference, state: State) -> Sequence[RelatedPlace]:
             return []
 
 
+def etcd_root(state: State) -> str:
+    """Return the prefix of Kubernetes' keys, with a slash at the end."""
+    return (state.server.etcd_prefix.rstrip("/") if state.server is not None else "/registry") + "/"
+
+
 def prefix_of(resource: str, state: State) -> str:
     """Return the prefix in etcd of a resource's keys, with a slash at the end; "" if unknown."""
     for prefix in state.prefixes.values():
         if prefix.resource == resource:
             return prefix.prefix
-    root = state.server.etcd_prefix.rstrip("/") if state.server is not None else ROOT
     known = BUILTIN.by_name(resource)
-    return f"{root}/{known.prefix}" if known is not None and known.id == resource else ""
+    return etcd_root(state) + known.prefix if known is not None and known.id == resource else ""
 
 
 def resource_below(prefix: str, state: State) -> str:
@@ -131,7 +124,7 @@ def resource_below(prefix: str, state: State) -> str:
     known = [each for each in state.prefixes.values() if each.resource and prefix.startswith(each.prefix)]
     if known:
         return max(known, key=lambda each: len(each.prefix)).resource
-    root = (state.server.etcd_prefix.rstrip("/") if state.server is not None else ROOT) + "/"
+    root = etcd_root(state)
     parts = prefix.removeprefix(root).strip("/").split("/") if prefix.startswith(root) else []
     for count in range(len(parts), 0, -1):
         found = BUILTIN.by_prefix("/".join(parts[:count]) + "/")
@@ -158,7 +151,8 @@ def at_revision(revision: int, state: State) -> list[Reference]:
     for event in (*state.fan_outs.values(), *state.deletions.values(), *earlier):
         if event.rv == revision:
             found.append(Object(event.resource, event.namespace, event.name, revision))
-    found += [WatcherRef(row.id) for row in state.watchers.values() if row.opened.since == str(revision)]
-    answered = (row for row in state.requests.values() if row.finished is not None)
-    found += [RequestRef(row.id) for row in answered if row.finished and row.finished.rv == str(revision)]
+    rv = str(revision)
+    found += [refs.WatcherRef(row.id) for row in state.watchers.values() if row.opened.since == rv]
+    answered = (row for row in state.requests.values() if row.finished and row.finished.rv == rv)
+    found += [refs.RequestRef(row.id) for row in answered]
     return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import Struct, convert
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -22,9 +21,9 @@ from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.cache.rv_progress import RvProgressPanel, by_size, lag_style
 from ktui.tui.charts.bars import bar
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys import bindings as keys
-from ktui.tui.table.vtable import VTable
+from ktui.tui.table.vtable import VTable, reused
 from ktui.tui.widgets.lines import entitle, figure
 from ktui.tui.widgets.panel import Panel
 
@@ -177,13 +176,10 @@ class CacheSummary(Struct, frozen=True):
 
 def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[CacheSummary]:
     """Return all caches, largest first; unchanged lines of `before` are reused and not painted again."""
-    known = {line.row.resource: line for line in before}
-    head, made = state.revision, []
-    for row in sorted(state.caches.values(), key=by_size):
-        line = CacheSummary(row, row.lag(head), state.events_per_second(row.resource))
-        old = known.get(row.resource)
-        made.append(old if old is not None and old.row is row and old == line else line)
-    return made
+    head, rows = state.revision, sorted(state.caches.values(), key=by_size)
+    lines = (CacheSummary(row, row.lag(head), state.events_per_second(row.resource)) for row in rows)
+    known: dict[Hashable, CacheSummary] = {line.row.resource: line for line in before}
+    return list(reused(lines, known, lambda line: line.row.resource).values())
 
 
 def _lag(line: CacheSummary) -> Cell:
@@ -221,11 +217,10 @@ CACHES: tuple[Column[CacheSummary], ...] = (
 )  # fmt: skip
 
 
-class Holdings(Vertical):
+class Holdings(Vertical, OnDashboard):
     """Three tables and panels: etcd's prefixes, the watch caches, the progress of their resourceVersions."""
 
     def __init__(self) -> None:
-        super().__init__(id="left")
         self.prefixes = PrefixTable(id="prefixes", classes="box")
         self.prefixes.border_title = Content("/registry")
         empty = "no watch caches yet"
@@ -235,20 +230,12 @@ class Holdings(Vertical):
         self.caches.border_title = Content("watch caches")
         self._progress = RvProgressPanel()
         self._etcd = Panel("etcd", id="state", classes="box")
-        self._caches_stamp: tuple[Any, ...] = ()
-        self._prefixes_stamp: tuple[Any, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        yield from (self.prefixes, self.caches, self._progress, self._etcd)
+        super().__init__(self.prefixes, self.caches, self._progress, self._etcd, id="left")
 
     def paint(self, state: State) -> None:
-        caches = (id(state), state.touched.caches, state.revision, int(state.now))
-        if caches != self._caches_stamp:
-            self._caches_stamp = caches
+        if self.caches.outdated(id(state), state.touched.caches, state.revision, int(state.now)):
             self.caches.set_rows(cache_lines(state, self.caches.rows))
-        prefixes = (id(state), state.touched.prefixes)
-        if prefixes != self._prefixes_stamp:
-            self._prefixes_stamp = prefixes
+        if self.prefixes.outdated(id(state), state.touched.prefixes):
             root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
             entitle(self.prefixes, Content(root.rstrip("/")))
             self.prefixes.show_prefixes(state.prefixes, root)
@@ -259,14 +246,11 @@ class Holdings(Vertical):
 
     @on(VTable.Selected, "#caches")
     def _cache_selected(self, event: VTable.Selected) -> None:
-        self._go_to(Place("cache", ResourceRef(event.row.row.resource)))
+        self.ktui.go_to(Place("cache", ResourceRef(event.row.row.resource)))
 
     @on(VTable.Selected, "#prefixes")
     def _prefix_selected(self, event: VTable.Selected) -> None:
-        self._go_to(Place("etcd", PrefixRef(event.row.prefix)))
-
-    def _go_to(self, place: Place) -> None:
-        cast(Dashboard, self.app).go_to(place)
+        self.ktui.go_to(Place("etcd", PrefixRef(event.row.prefix)))
 
 
 def _etcd_state(state: State, width: int, height: int) -> Content:

@@ -14,16 +14,15 @@ from textual.widget import Widget
 
 from ktui.core.format import processed_text
 from ktui.core.ranking.rank_lines import RankLines
-from ktui.core.ranking.ranking import GroupKey
-from ktui.core.ranking.remedy import NOTHING, Remedy
+from ktui.core.ranking.remedy import NOTHING
 from ktui.core.references import Place, PrefixRef, Reference, RequestRef, ResourceRef, Selection, selection_of
-from ktui.core.request_view import request_object, shown_requests
+from ktui.core.request_view import request_object
 from ktui.core.state import RequestRow, State
 from ktui.tui.charts.chart import ChartStrip
 from ktui.tui.keys.hints import key_of
 from ktui.tui.overview.holdings import CacheSummary, Holdings
 from ktui.tui.requests.ranking_columns import TOP, RankedRemedy, most_expensive_content
-from ktui.tui.requests.request_columns import SHORT, log_title
+from ktui.tui.requests.request_columns import SHORT, RequestTable
 from ktui.tui.requests.why import title_of, why_content
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
@@ -44,7 +43,6 @@ class MostExpensivePanel(Panel):
     def __init__(self) -> None:
         super().__init__("most expensive reads", id="most-expensive", classes="box")
         self._ranks = RankLines()
-        self._remedies: dict[GroupKey, tuple[tuple[object, ...], Remedy | None]] = {}
         self._painted: tuple[int, int, int] | None = None
 
     def paint(self, state: State) -> None:
@@ -62,19 +60,13 @@ class MostExpensivePanel(Panel):
 
     def _ranked(self, state: State) -> list[RankedRemedy]:
         """Return the MOST most expensive lines, each with the remedy that saves most."""
-        ranked, before, self._remedies = [], self._remedies, {}
+        ranked = []
         for row in self._ranks.of(state, most=MOST):
             group, remedy = row.group, None
             if group is not None:
-                stamp = (group.count, state.server, state.touched.watchers)
-                known = before.get(group.key)
-                if known is not None and known[0] == stamp:
-                    remedy = known[1]
-                else:
-                    from ktui.core.ranking.remedies import remedies_of  # start-up time
+                from ktui.core.ranking.remedies import remedies_of  # start-up time
 
-                    remedy = next(iter(remedies_of(group, state)), None)
-                self._remedies[group.key] = stamp, remedy
+                remedy = next(iter(remedies_of(group, state)), None)
             # Until it was seen twice, or is known for ten seconds: one request is no habit.
             early = group is not None and group.count < 2 and state.now - group.first_at < _HABIT
             ranked.append(RankedRemedy(row, remedy, early))
@@ -116,7 +108,6 @@ class OverviewScreen(ModeScreen, mode="overview"):
         self._why = Panel("why", id="why", classes="box")
         self._stored: StoredPane | None = None  # until it is shown for the first time
         self._view_decided = False  # by the first data, or by the user
-        self._requests_stamp: tuple[Any, ...] = ()
         self._subject: tuple[int, str] | None = None  # the why panel's request id, and the filter at the time
 
     def compose_body(self) -> ComposeResult:
@@ -125,23 +116,16 @@ class OverviewScreen(ModeScreen, mode="overview"):
             yield self._holdings
             with VerticalArea(id="right"):
                 empty = "no requests yet — those of kubectl, the Lab and Workloads appear here"
-                requests = VTable[RequestRow](
-                    SHORT, key=lambda row: row.id, follow=True, share=True,
-                    id="requests", classes="box", empty=empty,
-                )  # fmt: skip
+                requests = RequestTable(SHORT, id="requests", empty=empty)
                 # It is styled once, as AUTO_FOCUS will have it: the screen sets the focus after mounting.
                 requests.set_reactive(Widget.has_focus, self.app.app_focus)
                 yield requests
                 yield self._charts
                 yield self._why
 
-    def on_mount(self) -> None:
-        self.requests.border_title = Content("requests")
-        super().on_mount()
-
     @property
-    def requests(self) -> VTable[RequestRow]:
-        return self.query_one("#requests", VTable)
+    def requests(self) -> RequestTable:
+        return self.query_one("#requests", RequestTable)
 
     # Views.
 
@@ -170,12 +154,7 @@ class OverviewScreen(ModeScreen, mode="overview"):
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        writes = self.ktui.writes
-        stamp = (id(state), state.touched.requests, writes, self.requests.size.width)
-        if stamp != self._requests_stamp:
-            self._requests_stamp = stamp
-            entitle(self.requests, log_title(state, self.requests.size.width, writes=writes))
-            self.requests.set_rows(shown_requests(state, writes=writes))
+        self.requests.paint(state, writes=self.ktui.writes)
 
     def paint_panels(self, state: State) -> None:
         if not self._view_decided and state.server is not None:  # which etcd it serves is known now

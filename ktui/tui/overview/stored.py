@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from textual import on
-from textual.app import ComposeResult
 from textual.content import Content
 
 from ktui.client.connection import ClientError
+from ktui.contract.etcd_documents import Churn
 from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
 from ktui.core.state import State
-from ktui.core.stored import joined
-from ktui.tui.dashboard import Dashboard
+from ktui.core.stored import PossibleList, joined
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
 from ktui.tui.overview.holdings import PrefixTable
@@ -22,9 +22,6 @@ from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, VerticalArea, tabs_content
-
-if TYPE_CHECKING:
-    from ktui.core.stored import PossibleList
 
 VERSIONS = ("1.24", "1.30", "1.31", "1.34", "1.36")
 TITLES = ("LISTs", "sources", "largest objects", "managedFields", "churn", "hottest keys")
@@ -34,14 +31,11 @@ NOT_READ = "not read yet: x reads every value once, in small pieces"
 NOT_WATCHED = "not watched yet: x opens one watch"
 
 
-class StoredPane(VerticalArea):
+class StoredPane(VerticalArea, OnDashboard):
     """Tables over what etcd stores, with details of the selected row below."""
 
     def __init__(self) -> None:
-        super().__init__(id="stored")
         self._shown = POSSIBLE
-        self._stamp: tuple[Any, ...] = ()
-        self._joined: tuple[Any, ...] = ()
         self._table_chosen = False  # by the user, or when sources became known
         self._group_versions: dict[str, str] | None = None
         self.reads = StoredReads(self, self.show)
@@ -53,11 +47,8 @@ class StoredPane(VerticalArea):
             _table("churn", columns.CHURN, lambda row: row.churn.resource, NOT_WATCHED),
             _table("hottest", columns.HOTTEST, lambda row: row.churn.key, NOT_WATCHED),
         ]
-
-    def compose(self) -> ComposeResult:
-        yield Panel(id="stored-tabs")
-        yield from self.tables
-        yield Panel(id="stored-detail", classes="box")
+        tabs, detail = Panel(id="stored-tabs"), Panel(id="stored-detail", classes="box")
+        super().__init__(tabs, *self.tables, detail, id="stored")
 
     def on_mount(self) -> None:
         self._show_table(POSSIBLE)
@@ -86,7 +77,7 @@ class StoredPane(VerticalArea):
     @property
     def _count(self) -> int:
         """Number of tables: a snapshot has none about changes."""
-        server = self.dashboard.state.server
+        server = self.ktui.state.server
         return CHURN if server is not None and server.etcd_kind == "snapshot" else len(self.tables)
 
     def _show_table(self, index: int) -> None:
@@ -105,8 +96,7 @@ class StoredPane(VerticalArea):
     def paint(self, state: State) -> None:
         self.decide_table(state)
         stamp = (id(state), state.touched.prefixes, state.server, self._group_versions)
-        if state.server is not None and stamp != self._stamp:
-            self._stamp = stamp
+        if state.server is not None and self.lists.outdated(*stamp):
             self.run_worker(self._predict(state), group="predicted", exclusive=True)
         self.show()
 
@@ -114,22 +104,22 @@ class StoredPane(VerticalArea):
         """Show what has been read and watched so far, and details of the row under the cursor."""
         reads, shown = self.reads, self._shown
         if shown == SOURCES:  # LISTs by all sources, joined again after a change of one of them
-            state = self.dashboard.state
-            stamp = (id(state), state.live.touched, state.touched.prefixes)
-            if stamp != self._joined:
-                self._joined = stamp
+            state = self.ktui.state
+            if self.table.outdated(id(state), state.live.touched, state.touched.prefixes):
                 entitle(self.table, panels.sources_title(state.live))
                 self.table.set_rows(joined(state))
             self._show_detail()
             return
-        title, rows = {
-            POSSIBLE: (line("LISTs that anyone could send", (" · predicted", "$ink-muted")), None),
-            LARGEST: (line("largest objects", (reads.read_text, "$ink-muted")), reads.survey.largest),
-            WEIGHTS: (line("managedFields by resource", (reads.read_text, "$ink-muted")), reads.weights),
-            CHURN: (line("changes by resource", (reads.watched_text, "$ink-muted")), reads.resources),
-            HOTTEST: (line("hottest keys", (reads.watched_text, "$ink-muted")), reads.keys),
-        }[shown]
-        entitle(self.table, title)
+        churn = reads.churn or Churn(0.0, 0)
+        texts: dict[int, tuple[str, str, Sequence[Any] | None]] = {
+            POSSIBLE: ("LISTs that anyone could send", " · predicted", None),
+            LARGEST: ("largest objects", reads.read_text, reads.survey.largest),
+            WEIGHTS: ("managedFields by resource", reads.read_text, reads.survey.heaviest()),
+            CHURN: ("changes by resource", reads.watched_text, columns.rates(churn, churn.resources)),
+            HOTTEST: ("hottest keys", reads.watched_text, columns.rates(churn, churn.keys)),
+        }
+        title, more, rows = texts[shown]
+        entitle(self.table, line(title, (more, "$ink-muted")))
         if rows is not None:
             self.table.set_rows(list(rows))
         self._show_detail()
@@ -137,7 +127,7 @@ class StoredPane(VerticalArea):
     @on(VTable.Highlighted)
     def _show_detail(self) -> None:
         reads, shown = self.reads, self._shown
-        row, state = self.table.row, self.dashboard.state
+        row, state = self.table.row, self.ktui.state
         detail = self.query_one("#stored-detail", Panel)
         of = row.resource if row is not None and shown == SOURCES else "by source"
         leased = reads.churn if shown == HOTTEST and reads.churn is not None and reads.churn.leases else None
@@ -178,7 +168,7 @@ class StoredPane(VerticalArea):
 
     async def _ask_groups(self) -> dict[str, str]:
         """Return each API group's preferred version, for paths of custom resources; {} in a recording."""
-        client = self.dashboard.client
+        client = self.ktui.client
         if client is None:
             return {}
         try:
@@ -188,10 +178,6 @@ class StoredPane(VerticalArea):
         groups = document.get("groups", []) if isinstance(document, Mapping) else []
         return {group["name"]: group["preferredVersion"]["version"] for group in groups}
 
-    @property
-    def dashboard(self) -> Dashboard:
-        return cast(Dashboard, self.app)
-
     # What is under the cursor.
 
     @on(VTable.Selected)
@@ -199,7 +185,7 @@ class StoredPane(VerticalArea):
         event.stop()
         if references := self.references():
             first = references[0]
-            self.dashboard.go_to(Place("lab" if isinstance(first, Read) else "etcd", first))
+            self.ktui.go_to(Place("lab" if isinstance(first, Read) else "etcd", first))
 
     @property
     def selection(self) -> Selection | None:
@@ -221,7 +207,7 @@ class StoredPane(VerticalArea):
 
     def compare(self) -> None:
         if (selection := self.selection) is not None:
-            self.dashboard.go_to(Place("lab", CompareRef(selection)))
+            self.ktui.go_to(Place("lab", CompareRef(selection)))
 
     def read_or_stop(self, prefixes: PrefixTable) -> None:
         """Start or stop reading values or watching changes, after a dialog on the load that this causes.

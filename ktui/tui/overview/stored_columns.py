@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from ktui.contract.etcd_documents import KeyChurn, ResourceChurn
+from ktui.contract.etcd_documents import Churn, KeyChurn, ResourceChurn
 from ktui.core.format import percent, short_bytes
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.request_view import query_words, short_resource
 from ktui.core.rows import badge_of_route
-from ktui.core.stored import LargeObject, ResourceSources, Weight
-from ktui.core.table.columns import NOTHING, Cell, Column, plain
+from ktui.core.stored import LargeObject, PossibleList, ResourceSources, VersionCost, Weight
+from ktui.core.table.columns import NOTHING, Cell, Column
 from ktui.tui.live.live_columns import per_second
 from ktui.tui.widgets.lines import figure, resource_runs
-
-if TYPE_CHECKING:
-    from ktui.core.stored import PossibleList, VersionCost
 
 UNREAD: Cell = ("?", "$ink-muted")  # values of Secrets are not read from an etcd that is not ktui's
 
@@ -75,10 +72,10 @@ def _name_cell(row: Weight | ResourceChurn) -> Cell:
 
 
 LARGEST: tuple[Column[LargeObject], ...] = (
-    Column("key", "key", lambda row: (row.key, "$foreground"), lambda row: row.key, width=24, flex=3,
-           priority=0, tail=True, about="the key in etcd"),
-    Column("resource", "resource", lambda row: (row.resource, "$ink-muted"), lambda row: row.resource,
-           width=14, flex=1, most=30, priority=3, about="the Kubernetes resource"),
+    Column("key", "key", lambda row: (row.key, "$foreground"), width=24, flex=3, priority=0, tail=True,
+           about="the key in etcd"),
+    Column("resource", "resource", lambda row: (row.resource, "$ink-muted"), width=14, flex=1, most=30,
+           priority=3, about="the Kubernetes resource"),
     figure("bytes", "bytes", lambda row: row.bytes, "key and value as stored", width=6, priority=0, unit="B",
            loud=500_000),
 )  # fmt: skip
@@ -114,20 +111,17 @@ class ChurnRate(Struct, Generic[Churned], frozen=True):
         return value / self.seconds if self.seconds else 0.0
 
 
-def _per_second(value: float) -> Cell:
-    if not value:
-        return NOTHING
-    return (per_second(value), "$foreground")
+def rates(churn: Churn, churned: Sequence[Churned]) -> list[ChurnRate[Churned]]:
+    return [ChurnRate(item, churn.seconds) for item in churned]
 
 
 CHURN: tuple[Column[ChurnRate[ResourceChurn]], ...] = (
     Column("resource", "resource", lambda row: _name_cell(row.churn), lambda row: row.churn.resource,
            width=16, flex=1, priority=0, about="the Kubernetes resource"),
     figure("writes", "writes/s", lambda row: row.per_second(row.churn.writes), "puts a second", width=8,
-           priority=0, cell=lambda row: _per_second(row.per_second(row.churn.writes))),
+           priority=0, shown=per_second),
     figure("deletes", "deletes/s", lambda row: row.per_second(row.churn.deletes),
-           "deletes a second, expired leases among them", width=9,
-           cell=lambda row: _per_second(row.per_second(row.churn.deletes))),
+           "deletes a second, expired leases among them", width=9, shown=per_second),
     figure("bytes", "B/s", lambda row: row.per_second(row.churn.bytes), "keys and values written a second",
            width=6, priority=0, unit="B"),
     figure("total", "changes", lambda row: row.churn.writes + row.churn.deletes, "since the watch began",
@@ -135,11 +129,10 @@ CHURN: tuple[Column[ChurnRate[ResourceChurn]], ...] = (
 )  # fmt: skip
 
 HOTTEST: tuple[Column[ChurnRate[KeyChurn]], ...] = (
-    Column("key", "key", lambda row: (row.churn.key, "$foreground"), lambda row: row.churn.key, width=24,
-           flex=3, priority=0, tail=True, about="the key in etcd"),
+    Column("key", "key", lambda row: (row.churn.key, "$foreground"), width=24, flex=3, priority=0, tail=True,
+           about="the key in etcd"),
     figure("revisions", "rev/min", lambda row: row.per_second(60 * row.churn.changes),
-           "revisions of the key a minute", width=7, priority=0,
-           cell=lambda row: _per_second(row.per_second(60 * row.churn.changes))),
+           "revisions of the key a minute", width=7, priority=0, shown=per_second),
     figure("bytes", "bytes", lambda row: row.churn.bytes, "written since the watch began", width=6, unit="B"),
     Column("manager", "written by", lambda row: row.churn.manager or ("?", "$ink-muted"),
            lambda row: row.churn.manager, width=14, flex=2, most=40, priority=0,
@@ -167,7 +160,9 @@ def _served(
 
     def cell(row: ResourceSources) -> Cell:
         found = number(row)
-        return ("?", "$ink-faint") if found is None else _per_second(found)
+        if found is None:
+            return ("?", "$ink-faint")
+        return (per_second(found), "$foreground") if found else NOTHING
 
     return figure(name, title, lambda row: number(row) or 0, f"{about} (m: metrics)", priority=0,
                   width=6, cell=cell)  # fmt: skip
@@ -188,13 +183,13 @@ def _cost(row: ResourceSources) -> Cell:
 
 
 SOURCES: tuple[Column[ResourceSources], ...] = (
-    Column("resource", "resource", lambda row: resource_runs(row.resource), lambda row: row.resource,
-           width=14, flex=1, most=30, priority=0, about="the Kubernetes resource"),
-    Column("asker", "a: most asked by", _asker, lambda row: plain(_asker(row)), width=18, flex=2, most=44,
-           priority=1, about="the client with most requests, and its share (a: audit log)"),
+    Column("resource", "resource", lambda row: resource_runs(row.resource), width=14, flex=1, most=30,
+           priority=0, about="the Kubernetes resource"),
+    Column("asker", "a: most asked by", _asker, width=18, flex=2, most=44,
+           about="the client with most requests, and its share (a: audit log)"),
     figure("asked", "a: L/s", lambda row: row.lists_per_second,
            "LISTs a second over all of the audit log that was read (a)", width=6, priority=2,
-           cell=lambda row: NOTHING if row.asked is None else _per_second(row.lists_per_second)),
+           shown=per_second),
     _served("cache", "m: C/s", lambda routes: routes.cache.lists, "LISTs a second from the watch cache"),
     _served("etcd", "m: E/s", lambda routes: routes.etcd.lists, "LISTs a second from etcd"),
     figure("stored", "e: keys", lambda row: row.stored.count if row.stored is not None else 0,

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from ktui.contract.etcd_documents import Churn
 from ktui.core.format import duration, integer, long_bytes, many, percent, rate
 from ktui.core.live.live_state import LiveState
 from ktui.core.live.resource_routes import ResourceRoutes
 from ktui.core.rows import badge_of_route
 from ktui.core.state import State
-from ktui.core.stored import ResourceSources
+from ktui.core.stored import PossibleList, ResourceSources
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch
 from ktui.tui.widgets.lines import broken, first_lines, labelled, line, longest_that_fits, wrapped
-
-if TYPE_CHECKING:
-    from ktui.contract.etcd_documents import Churn
-    from ktui.core.stored import PossibleList
 
 MUTED, STRONG = "$ink-muted", "bold $ink-strong"
 _pair = partial(labelled, 10)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import cast
-
-from textual.widget import Widget
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.contract.etcd_documents import Churn, KeyChurn, ResourceChurn
+from ktui.contract.etcd_documents import Churn
 from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.state import State
-from ktui.core.stored import Survey, Weight
-from ktui.tui.dashboard import Dashboard
-from ktui.tui.overview.stored_columns import ChurnRate
+from ktui.core.stored import Survey
+from ktui.tui.dashboard import OnDashboard
 
 READING, WATCHING = "survey", "churn"  # groups of workers
 
@@ -23,7 +19,7 @@ READING, WATCHING = "survey", "churn"  # groups of workers
 class StoredReads:
     """The results so far, and the workers that read; `show` is called after each change."""
 
-    def __init__(self, pane: Widget, show: Callable[[], None]) -> None:
+    def __init__(self, pane: OnDashboard, show: Callable[[], None]) -> None:
         self._pane = pane
         self._show = show
         self.survey = Survey()
@@ -32,20 +28,6 @@ class StoredReads:
         self._running: set[str] = set()
 
     # What the tables show.
-
-    @property
-    def weights(self) -> list[Weight]:
-        return self.survey.heaviest()
-
-    @property
-    def resources(self) -> list[ChurnRate[ResourceChurn]]:
-        churn = self.churn
-        return [ChurnRate(item, churn.seconds) for item in churn.resources] if churn is not None else []
-
-    @property
-    def keys(self) -> list[ChurnRate[KeyChurn]]:
-        churn = self.churn
-        return [ChurnRate(item, churn.seconds) for item in churn.keys] if churn is not None else []
 
     @property
     def read_text(self) -> str:
@@ -66,12 +48,8 @@ class StoredReads:
         return f" · {still}{self._under or '/registry'} for {duration(churn.seconds)}{leases}"
 
     @property
-    def _dashboard(self) -> Dashboard:
-        return cast(Dashboard, self._pane.app)
-
-    @property
     def _state(self) -> State:
-        return self._dashboard.state
+        return self._pane.ktui.state
 
     @property
     def own_etcd(self) -> bool:
@@ -88,7 +66,7 @@ class StoredReads:
             self._running.discard(group)
             self._show()
             return
-        if self._dashboard.client is None:
+        if self._pane.ktui.client is None:
             self._pane.notify("a recording has no etcd to read")
             return
 
@@ -144,7 +122,7 @@ class StoredReads:
 
     @property
     def _api(self) -> KtuiApi:
-        client = self._dashboard.client
+        client = self._pane.ktui.client
         assert client is not None  # checked before it was started
         return KtuiApi(client)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import cast
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,7 +13,6 @@ from textual.content import Content
 
 from ktui.core.format import figure, integer, long_bytes, milliseconds, processed_text
 from ktui.core.prediction.prediction import alternatives_of
-from ktui.core.ranking.rank_lines import shape_runs
 from ktui.core.ranking.ranking import GroupKey
 from ktui.core.ranking.remedies import compare_row
 from ktui.core.ranking.remedy import NOTHING, Alternatives
@@ -26,18 +25,16 @@ from ktui.core.request_view import (
     fewer_phases,
     funnel_of,
     phases_of,
-    requests_of,
-    shown_requests,
     unfinished,
 )
 from ktui.core.state import READ_LOG, RequestRow
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys.hints import key_of
-from ktui.tui.requests.request_columns import FULL, log_title
+from ktui.tui.requests.request_columns import FULL, RequestTable
 from ktui.tui.requests.why import calls_content, chain_content, command_content, trace_content
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, parts_that_fit
-from ktui.tui.widgets.panel import Panel, show_one
+from ktui.tui.widgets.panel import OneShown, Panel
 
 # The phases and the funnel of one request.
 
@@ -77,10 +74,7 @@ def waterfall_content(row: RequestRow | None, width: int, height: int) -> Conten
 
 
 def _used(row: RequestRow, width: int) -> list[Content]:
-    """Return lines with CPU time, memory and amplification.
-
-    `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`
-    """
+    """Return CPU time, memory, and `48.2 MB processed, 0.71 for each byte returned · 9.49 seat-seconds`."""
     done = row.finished
     if done is None or not (done.cpu_ms or done.peak_held):
         return []
@@ -155,39 +149,30 @@ def _nothing(row: RequestRow | None) -> str:
     return f"{'refused' if row.failed else 'answered'} before anything was read"
 
 
-# The panels about one request, with their titles.
-PANELS = {
-    "walk": "decision trace",
-    "chain": "request chain",
-    "waterfall": "phases",
-    "funnel": "funnel",
-    "calls": "etcd RPCs",
-    "command": "replay as",
-}
+class RequestDetail(Container, OneShown):
+    """The panels about the selected request; where there is no room for all, one is shown at a time."""
 
-
-class RequestDetail(Container):
-    """Decision trace, chain, phases, funnel, etcd RPCs and commands of the selected request.
-
-    Where there is no room for all panels, one is shown at a time.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(id="detail")
-        self._shown = 0
+    PANELS: ClassVar[Mapping[str, str]] = {
+        "walk": "decision trace",
+        "chain": "request chain",
+        "waterfall": "phases",
+        "funnel": "funnel",
+        "calls": "etcd RPCs",
+        "command": "replay as",
+    }
 
     def compose(self) -> ComposeResult:
         yield Panel(id="tabs")
-        yield Panel(PANELS["walk"], id="walk", classes="box")
-        yield Panel(PANELS["chain"], id="chain", classes="box")
+        yield Panel(self.PANELS["walk"], id="walk", classes="box")
+        yield Panel(self.PANELS["chain"], id="chain", classes="box")
         with Vertical(id="cost"):
-            for name in list(PANELS)[2:]:
-                yield Panel(PANELS[name], id=name, classes="box")
+            for name in list(self.PANELS)[2:]:
+                yield Panel(self.PANELS[name], id=name, classes="box")
 
     def on_mount(self) -> None:
         for name, other in (("walk", "chain"), ("chain", "walk")):
             key = key_of("detail.next" if name == "walk" else "detail.previous")
-            entitle(self.query_one(f"#{name}"), subtitle=line((f"{key} ", "$accent"), PANELS[other]))
+            entitle(self.query_one(f"#{name}"), subtitle=line((f"{key} ", "$accent"), self.PANELS[other]))
         self.turn(0)
 
     def show_request(self, row: RequestRow | None, alternatives: Alternatives, server: str) -> None:
@@ -205,9 +190,8 @@ class RequestDetail(Container):
 
     def turn(self, step: int) -> None:
         """Show the panel `step` places on if one has room, otherwise the request chain or the trace."""
-        self._shown = index = (self._shown + step) % len(PANELS)
-        show_one(self, PANELS, index)
-        self.set_class(list(PANELS)[index] == "chain", "-chain")
+        super().turn(step)
+        self.set_class(list(self.PANELS)[self.shown_panel] == "chain", "-chain")
 
 
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
@@ -216,22 +200,15 @@ EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {RE
 UNKNOWN = "https://SERVER"  # the server in commands of a recording
 
 
-class LogView(Container):
+class LogView(Container, OnDashboard):
     """The log; `only` is the kind of requests that it is limited to, None for all."""
 
     def __init__(self) -> None:
-        super().__init__(id="log-view")
-        self.table = VTable(FULL, key=lambda row: row.id, follow=True, share=True, id="log", classes="box")
-        self.table.border_title = Content("requests")
-        self.detail = RequestDetail()
+        self.table = RequestTable(FULL, id="log", empty=EMPTY)
+        self.detail = RequestDetail(id="detail")
+        super().__init__(self.table, self.detail, id="log-view")
         self.only: GroupKey | None = None
-        self._stamp: tuple[object, ...] = ()  # of the rows shown
         self._detail_stamp: tuple[object, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        self.table.empty = self._empty
-        yield self.table
-        yield self.detail
 
     @property
     def request(self) -> RequestRow | None:
@@ -242,30 +219,21 @@ class LogView(Container):
     def compared(self) -> CompareRef | None:
         """The request under the cursor with a cheaper variant; None if there is none."""
         row = self.table.row
-        return compare_row(row, self._ktui.state) if row is not None else None
+        return compare_row(row, self.ktui.state) if row is not None else None
 
-    @property
-    def _ktui(self) -> Dashboard:
-        return cast(Dashboard, self.app)
+    def on_mount(self) -> None:
+        self._explain_emptiness()
+
+    def _explain_emptiness(self) -> None:
+        whole = EMPTY if self.ktui.receiver is None else EMPTY_TRACES
+        self.table.empty = whole if self.only is None else EMPTY_GROUP
 
     def paint(self) -> None:
-        state, writes = self._ktui.state, self._ktui.writes
-        stamp = (id(state), state.touched.requests, writes, self.only, self.table.size.width)
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        self.table.empty = self._empty if self.only is None else EMPTY_GROUP
-        if self.only is None:
-            entitle(self.table, log_title(state, self.table.size.width, writes=writes))
-            self.table.set_rows(shown_requests(state, writes=writes))
-            return
-        who = (f"{self.only.client} ", "$ink-strong")
-        entitle(self.table, line(who, *shape_runs(self.only.shape)))
-        group = state.ranking.group(self.only)
-        self.table.set_rows(requests_of(group, state) if group is not None else [])
+        self._explain_emptiness()
+        self.table.paint(self.ktui.state, writes=self.ktui.writes, only=self.only)
 
     def paint_detail(self) -> None:
-        state, client, row = self._ktui.state, self._ktui.client, self.table.row
+        state, client, row = self.ktui.state, self.ktui.client, self.table.row
         if (row, state.server) == self._detail_stamp:
             return
         self._detail_stamp = (row, state.server)
@@ -276,7 +244,3 @@ class LogView(Container):
     def _highlighted(self, event: VTable.Highlighted) -> None:
         if event.by_user:  # changes of the data are painted at the panels' rate
             self.paint_detail()
-
-    @property
-    def _empty(self) -> str:
-        return EMPTY if self._ktui.receiver is None else EMPTY_TRACES

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
 
 from textual import on
-from textual.app import ComposeResult
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
-from ktui.core.format import (
-    clock_time,
-    integer,
-    long_bytes,
-    long_milliseconds,
-    many,
-    percent,
-    processed_text,
-    safe,
-)
+from ktui.core.format import clock_time, integer, long_bytes, long_milliseconds, many, percent, processed_text
 from ktui.core.ranking.rank_lines import ROLL_UPS, RankLine, RankLines, shape_runs
 from ktui.core.ranking.ranking import Group
 from ktui.core.ranking.remedies import Savings, compare_group, remedies_of
@@ -30,11 +18,11 @@ from ktui.core.references import CompareRef
 from ktui.core.request_view import short_resource
 from ktui.core.rows import badge_of_route
 from ktui.core.state import RequestRow, State
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.requests.ranking_columns import COLUMNS, factor, route_runs
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines, wrapped
+from ktui.tui.widgets.lines import between, entitle, first_lines, line, lines, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
 
 # Details of a line of the ranking: its cost, its routes and their reasons, its remedies.
@@ -60,7 +48,7 @@ def remedy_content(row: RankLine | None, remedies: Sequence[Remedy], width: int,
         blocks.insert(0, [line((left.short, "bold $ink-strong")), *full])
     why = f"{badge_of_route(row.group.example.route).word}: {row.group.example.reason or 'reason unknown'}"
     parts = [part for letter in route_runs(row) for part in (letter, (" ", ""))]
-    first, *more = _wrap(why, width - len(parts))
+    first, *more = wrap(why, width - len(parts), hyphens=False)
     below = [line((" " * len(parts) + text, "$foreground")) for text in more]
     blocks.append([line(*parts, (first, "$foreground")), *below])
     airy = sum(map(len, blocks)) + len(blocks) - 1 <= height
@@ -76,7 +64,7 @@ def remedy_lines(remedy: Remedy, width: int, *, tried: bool = False) -> list[Con
     # Two changes may differ only at their ends: neither is cut.
     beside = width - 2 - (key.cell_length + 1 if tried else 0)
     longest = max(map(len, remedy.change.split()), default=0)
-    change, *more = _wrap(remedy.change, beside if longest <= beside else width - 2)
+    change, *more = wrap(remedy.change, beside if longest <= beside else width - 2, hyphens=False)
     first = line(("→ ", f"bold {remedy.style}"), (change, "bold $ink-strong"))
     fits = first.cell_length + key.cell_length < width
     drawn = [between(first, key if fits else line(""), width)]
@@ -174,34 +162,25 @@ def _figure(name: str, value: str, note: str) -> Content:
     )
 
 
-def _wrap(text: str, width: int) -> list[str]:
-    return textwrap.wrap(safe(text), max(10, width), break_on_hyphens=False) or [""]
-
-
 EMPTY = "no reads answered yet — requests are ranked here by what they cost the control plane"
 SAVINGS = 16  # groups whose saving is predicted in one tick, at 0.2 ms each
 EVERY = 1.0  # seconds between two updates, by the events' time: faster could not be read
 
 
-class TopView(Container):
+class TopView(Container, OnDashboard):
     """A table of clients and their kinds of requests, with the remedy and costs of the selected one below."""
 
     def __init__(self) -> None:
-        super().__init__(id="top-view")
         self.table = VTable(COLUMNS, key=lambda row: row.key, id="top", classes="box", empty=EMPTY)
         self._remedy = Panel("what to do", id="remedy", classes="box")
         self._spent = Panel("cost · measured", id="spent", classes="box")
+        detail = Horizontal(self._remedy, self._spent, id="top-detail")
+        super().__init__(self.table, detail, id="top-view")
         self._savings = Savings()
         self._lines = RankLines(self._savings.of)
         self._stamp: tuple[object, ...] = ()
         self.by = ROLL_UPS[0]  # what the lines are added up by, "" for nothing
         self.remedies: Sequence[Remedy] = ()
-
-    def compose(self) -> ComposeResult:
-        yield self.table
-        with Horizontal(id="top-detail"):
-            yield self._remedy
-            yield self._spent
 
     @property
     def request(self) -> RequestRow | None:
@@ -209,13 +188,9 @@ class TopView(Container):
         row = self.table.row
         return row.group.example if row is not None and row.group is not None else None
 
-    @property
-    def _state(self) -> State:
-        return cast(Dashboard, self.app).state
-
     def paint(self) -> None:
         """Update the table, at most once per EVERY, and only after new answers."""
-        state = self._state
+        state = self.ktui.state
         stamp = (id(state), state.ranking.total.count, int(state.now / EVERY), self.by)
         if stamp == self._stamp:
             return
@@ -244,7 +219,7 @@ class TopView(Container):
     def paint_detail(self) -> None:
         row = self.table.row
         group = row.group if row is not None else None
-        self.remedies = remedies = remedies_of(group, self._state) if group is not None else ()
+        self.remedies = remedies = remedies_of(group, self.ktui.state) if group is not None else ()
         title = line("what to do")
         if group is not None:
             title = line((f"{group.key.client}  ", "$ink-strong"), *shape_runs(group.key.shape))
@@ -255,8 +230,8 @@ class TopView(Container):
     @property
     def compared(self) -> CompareRef | None:
         """The selected kind with a cheaper variant; None if there is none, or for the line of rare kinds."""
-        row = self.table.row
-        return compare_group(row.group, self._state) if row is not None and row.group is not None else None
+        group = self.table.row.group if self.table.row is not None else None
+        return compare_group(group, self.ktui.state) if group is not None else None
 
 
 def _title(state: State, by: str = "") -> Content:

@@ -22,7 +22,7 @@ from ktui.core.ranking.rank_lines import RankLine, shape_runs
 from ktui.core.ranking.remedy import Remedy, saves_only_the_answer, what_is_left
 from ktui.core.references import Part
 from ktui.core.rows import CACHE, ERROR, ETCD, OTHER, SNAPSHOT, WAITING
-from ktui.core.table.columns import NOTHING, Cell, Column, Run, plain
+from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.charts.bars import bar
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import figure, line, lines, longest_that_fits, pad, wrapped
@@ -115,8 +115,7 @@ COLUMNS: tuple[Column[RankLine], ...] = (
            about="where its answers came from, most frequent first: C S E, ! for errors"),
     Column("client", "client", lambda line: line.client, width=10, wish=18, flex=3, most=19, priority=1,
            about="the client: first word of the User-Agent"),
-    Column("request", "request", _request, lambda line: plain(_request(line)), width=20, wish=27, flex=4,
-           most=70, priority=0,
+    Column("request", "request", _request, width=20, wish=27, flex=4, most=70, priority=0,
            about="the kind of request (… replaces what differs); while a WATCH is open, its age and rate"),
     figure("asked", "count", lambda line: line.count,
            "requests answered since ktui connected, and open WATCHes", priority=5),

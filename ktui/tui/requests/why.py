@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from textual.content import Content
@@ -13,7 +12,7 @@ from ktui.core.ranking.remedy import Alternative, Alternatives, VersionRoute
 from ktui.core.request_view import as_curl, chain_of, request_runs, unfinished
 from ktui.core.rows import ERROR, Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow
-from ktui.tui.widgets.lines import broken, first_lines, line, lines, pad, parts_that_fit, wrapped
+from ktui.tui.widgets.lines import broken, first_lines, line, lines, pad, parts_that_fit, wrap, wrapped
 
 _BELOW_VERDICT = 6  # lines kept for cost, versions, cheaper variant and the deciding step
 _STEP_FRAME = 10  # cells of a step besides rule and value: its number, gaps, the verdict
@@ -78,11 +77,10 @@ def cheaper_lines(advice: Alternative, width: int, most: int) -> list[Content]:
     """Return `cheaper: add resourceVersion=0 — why`, in at most `most` lines."""
     label = "smaller: " if advice.smaller else "cheaper: "
     phrase = f"{advice.change} — {advice.why}" if advice.change else advice.why
-    text = safe(f"{label}{phrase}")
-    texts = textwrap.wrap(text, max(10, width - INDENT), max_lines=most, placeholder=" …")
+    first, *more = wrap(f"{label}{phrase}", width - INDENT, most)
     indent = " " * INDENT
-    first = line(indent, (label, f"bold {advice.style}"), (texts[0][len(label) :], "$foreground"))
-    return [first, *(line(indent, (text, "$foreground")) for text in texts[1:])]
+    head = line(indent, (label, f"bold {advice.style}"), (first[len(label) :], "$foreground"))
+    return [head, *(line(indent, (text, "$foreground")) for text in more)]
 
 
 def trace_lines(steps: Sequence[RouteStep], width: int, height: int) -> list[Content]:
@@ -160,13 +158,8 @@ def badged_lines(
 
     `word` has the badge's style. With `hyphens` a line may break after a hyphen.
     """
-    head, *rest = textwrap.wrap(
-        safe(f"{word}: {why}" if why else word),
-        max(10, width - INDENT),
-        max_lines=max(1, most),
-        placeholder=" …",
-        break_on_hyphens=hyphens,
-    ) or [word]
+    text = f"{word}: {why}" if why else word
+    head, *rest = wrap(text, width - INDENT, max(1, most), hyphens=hyphens)
     first = line((f"{badge.letter} ", badge.style), (head[: len(word)], badge.style), head[len(word) :])
     return [first, *(line((" " * INDENT + text, "$foreground")) for text in rest)]
 
@@ -188,7 +181,7 @@ def chain_lines(stages: Sequence[ChainStage], width: int, most: int = 99) -> lis
     drawn = []
     for stage in stages:
         refused = stage.decision.startswith("refused")
-        first, *rest = textwrap.wrap(safe(stage.decision), room, max_lines=most, placeholder=" …") or [""]
+        first, *rest = wrap(stage.decision, room, most)
         style = "$route-error" if refused else "$foreground"
         name = (f"{stage.stage:<{_STAGE}}", "$route-error" if refused else "$ink-muted")
         took = (f"{milliseconds(stage.ms)} ms".rjust(_MS), "$foreground")
@@ -198,10 +191,7 @@ def chain_lines(stages: Sequence[ChainStage], width: int, most: int = 99) -> lis
 
 
 def trace_content(row: RequestRow | None, alternatives: Alternatives, width: int, height: int) -> Content:
-    """Return the predicates in order, then the route, its cost, and other versions' routes.
-
-    The request chain is above them, if the height allows.
-    """
+    """Return the request chain, if the height allows, the predicates, route, cost, and other versions."""
     if row is None:
         return line(("select a request to see its decision trace", "$ink-muted"))
     after = [*verdict_lines(row, width), cost_line(row, width)]
@@ -272,7 +262,7 @@ def command_content(row: RequestRow | None, server: str, width: int, height: int
 def _command(text: str, width: int, most: int) -> list[Content]:
     """Break a command between words, or within them if it would take more than `most` lines."""
     room = max(10, width - 2)
-    parts = textwrap.wrap(safe(text), room, break_on_hyphens=False)
+    parts = wrap(text, room, hyphens=False)
     return [
         line(("$ " if index == 0 else "  ", "$accent"), (part, "$foreground"))
         for index, part in enumerate(parts if len(parts) <= most else broken(text, room, len(text)))

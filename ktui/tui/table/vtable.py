@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -46,6 +46,17 @@ def newer(rows: Sequence[Row], known: Sequence[Row], key: Callable[[Row], Hashab
             return count
     keys = set(map(key, known))
     return sum(key(row) not in keys for row in rows)
+
+
+def reused(
+    rows: Iterable[Row], before: Mapping[Hashable, Row], key: Callable[[Row], Hashable]
+) -> dict[Hashable, Row]:
+    """Return the rows by key; one that equals an earlier row is that row, whose line is painted already."""
+    found = {}
+    for row in rows:
+        old = before.get(key(row))
+        found[key(row)] = old if old is not None and old == row else row
+    return found
 
 
 _IDLE = "strike $ink-faint"
@@ -163,6 +174,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self._waiting: Waiting[Row] | None = None  # set while the table is held
         self._left: tuple[Row, ...] = ()  # the last row at the moment when the user stopped following
         self._announced: Row | None = None
+        self._shown_for: tuple[object, ...] = ()
 
     # Properties.
 
@@ -180,6 +192,11 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         return Mood.LIVE
 
     # Setting rows and filter, holding them.
+
+    def outdated(self, *stamp: object) -> bool:
+        """Return True, once, if `stamp` is another one than at the last call: what the rows are made of."""
+        before, self._shown_for = self._shown_for, stamp
+        return stamp != before
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows (in their order unless sorted), or keep them while the table is held."""

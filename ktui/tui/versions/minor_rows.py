@@ -26,10 +26,7 @@ from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError, behavi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VersionRow:
-    """The request under one version, or under equal ones up to `last`.
-
-    `current`: the server follows this version, or one of these.
-    """
+    """The request under a version, or equal ones up to `last`; `current`: the server follows one of them."""
 
     under: VersionResult
     current: bool

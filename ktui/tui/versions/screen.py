@@ -16,14 +16,8 @@ from ktui.kube.routing.request import RequestError
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
+from ktui.tui.versions import version_panels as panels
 from ktui.tui.versions.minor_rows import Matrix, VersionRow, matrix_of
-from ktui.tui.versions.version_panels import (
-    changes_content,
-    cheaper_content,
-    columns,
-    request_content,
-    trace_content,
-)
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 
@@ -38,10 +32,9 @@ class VersionsScreen(ModeScreen, mode="versions"):
 
     def __init__(self) -> None:
         super().__init__()
-        of = columns(grouped=False, limits=True)
+        of = panels.columns(grouped=False, limits=True)
         self.table = VTable(of, key=lambda row: row.version, id="versions", classes="box", empty="")
         self._matrix = Matrix()
-        self._computed: object = self  # nothing yet
         self._typing: Selection | None = None
 
     def compose_body(self) -> ComposeResult:
@@ -78,11 +71,9 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def paint_tables(self, state: State) -> None:
         """Compute the rows again if the request, the server or a cache has changed."""
         selection = self.selection
-        stamp = (selection, state.server, state.touched.caches, state.touched.prefixes)
-        if stamp == self._computed:
+        if not self.table.outdated(selection, state.server, state.touched.caches, state.touched.prefixes):
             return
         fresh = not self._matrix.rows
-        self._computed = stamp
         self._matrix = matrix = matrix_of(selection, state)
         self.table.empty = matrix.problem
         self._show_rows()
@@ -96,18 +87,18 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def paint_panels(self, state: State) -> None:
         selection, matrix, row = self.selection, self._matrix, self.table.row
         self.query_one("#request", Panel).show(
-            partial(request_content, selection, matrix), (selection, matrix.cache, matrix.problem)
+            partial(panels.request_content, selection, matrix), (selection, matrix.cache, matrix.problem)
         )
         walk, under = self.query_one("#walk", Panel), f" under {row.versions}" if row is not None else ""
         entitle(walk, line(f"decision trace{under}"))
-        walk.show(partial(trace_content, row, matrix.level), (row,))
+        walk.show(partial(panels.trace_content, row, matrix.level), (row,))
         if not self.query_one("#beside").display:
             return
         # Panels that only a wide terminal shows.
-        self.query_one("#changes", Panel).show(partial(changes_content, matrix.rows), matrix.rows)
+        self.query_one("#changes", Panel).show(partial(panels.changes_content, matrix.rows), matrix.rows)
         panel, found = self.query_one("#cheaper", Panel), matrix.cheaper(row) if row is not None else ()
         entitle(panel, line(f"cheaper{under}"))
-        panel.show(partial(cheaper_content, found), found)
+        panel.show(partial(panels.cheaper_content, found), found)
 
     @on(VTable.Highlighted, "#versions")
     def _highlighted(self) -> None:
@@ -120,7 +111,7 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def _show_rows(self) -> None:
         matrix = self._matrix
         rows = matrix.groups if self._grouped else matrix.rows
-        self.table.set_columns(columns(grouped=self._grouped, limits=matrix.limits))
+        self.table.set_columns(panels.columns(grouped=self._grouped, limits=matrix.limits))
         self.table.set_rows(rows)
         # As high as the groups, up to half of a small screen.
         self.table.styles.height = (

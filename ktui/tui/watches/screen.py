@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from textual import on
@@ -13,16 +12,8 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
-from ktui.core.format import duration, figure, integer, local_time, long_bytes, many, milliseconds, rate, safe
-from ktui.core.references import (
-    Reference,
-    RequestRef,
-    ResourceRef,
-    Revision,
-    Selection,
-    WatcherRef,
-    selection_of,
-)
+from ktui.core import references as refs
+from ktui.core.format import duration, figure, integer, local_time, long_bytes, many, milliseconds, rate
 from ktui.core.request_view import short_resource
 from ktui.core.state import CLOSED_WATCHERS, State, WatcherRow
 from ktui.tui.charts.bars import TRACK, bar, share_of
@@ -30,8 +21,8 @@ from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
 from ktui.tui.watches.watch_columns import CAUSES, SIGNS, WATCHES, Health, WatchLine, WatchLines, scope_of
-from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits
-from ktui.tui.widgets.panel import Panel, show_one
+from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits, wrap
+from ktui.tui.widgets.panel import OneShown, Panel
 
 _LABEL = 10
 _BAR = 20
@@ -67,7 +58,7 @@ def _request(row: WatcherRow, width: int) -> list[Content]:
     form = f", as {row.opened.form}" if row.opened.form else ""
     since = f"since RV {row.opened.since}" if row.opened.since else "no resourceVersion"
     text = f"{scope_of(row) or 'all objects'}{form}, {since}"
-    first, *rest = textwrap.wrap(safe(text), max(10, width - _LABEL)) or [""]
+    first, *rest = wrap(text, width - _LABEL)
     return [_row("request", first), *([_row("", " ".join(rest))] if rest else [])]
 
 
@@ -106,8 +97,6 @@ def _buffer(row: WatcherRow) -> Content:
     return _row("buffer", (filled, style), (TRACK * (_BAR - len(filled)), "$ink-faint"), waiting)
 
 
-# The panels and their titles; in a small terminal one is shown at a time.
-PANELS = {"watcher": "watcher", "fan-out": "fan-out of one event", "deleted": "what DELETED carries"}
 FEW = (10, 13)  # at most this many watchers are few: while they are not, and while they are
 
 
@@ -123,10 +112,15 @@ def _title(watches: Sequence[WatchLine]) -> Content:
     return Content(" · ".join(words))
 
 
-class WatchesScreen(ModeScreen, mode="watches"):
+class WatchesScreen(ModeScreen, OneShown, mode="watches"):
     """The table of watchers; below, the selected one and the newest event of its resource."""
 
     AUTO_FOCUS = "#watches"
+    PANELS: ClassVar[Mapping[str, str]] = {
+        "watcher": "watcher",
+        "fan-out": "fan-out of one event",
+        "deleted": "what DELETED carries",
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,21 +129,19 @@ class WatchesScreen(ModeScreen, mode="watches"):
             WATCHES, key=lambda watch: watch.id, share=True, id="watches", classes="box", empty=empty
         )
         self._lines = WatchLines()
-        self._painted: list[WatchLine] = []
-        self._shown = 0
 
     def compose_body(self) -> ComposeResult:
         yield self.table
         yield Panel(id="tabs")
         with Container(id="detail"):
             with Vertical(id="one"):
-                yield Panel(PANELS["watcher"], id="watcher", classes="box")
-                yield Panel(PANELS["deleted"], id="deleted", classes="box")
-            yield Panel(PANELS["fan-out"], id="fan-out", classes="box")
+                yield Panel(self.PANELS["watcher"], id="watcher", classes="box")
+                yield Panel(self.PANELS["deleted"], id="deleted", classes="box")
+            yield Panel(self.PANELS["fan-out"], id="fan-out", classes="box")
 
     def on_mount(self) -> None:
         self.table.border_title = Content("watches")
-        self._show_panel(0)
+        self.turn(0)
         super().on_mount()
 
     # Painting.
@@ -157,8 +149,7 @@ class WatchesScreen(ModeScreen, mode="watches"):
     def paint_tables(self, state: State) -> None:
         watches = self._lines.of(state)
         entitle(self.table, _title(watches))
-        if watches != self._painted:
-            self._painted = watches
+        if self.table.outdated(*watches):
             self.table.set_rows(watches)
             # While there are few watchers, leave height to the panels.
             self.set_class(len(watches) <= FEW[self.has_class("-few")], "-few")
@@ -170,7 +161,7 @@ class WatchesScreen(ModeScreen, mode="watches"):
         self._panel("watcher").show(partial(about, watch), (watch,))
         panel = self._panel("fan-out")
         of = f" · {short_resource(resource)}" if resource else ""
-        entitle(panel, line(f"{PANELS['fan-out']}{of}"))
+        entitle(panel, line(f"{self.PANELS['fan-out']}{of}"))
         earlier = tuple(state.earlier_fan_outs.get(resource, ()))
         panel.show(partial(fan_out_content, event, earlier, resource), (event, resource))
         self._panel("deleted").show(partial(deleted_content, deletion), (deletion,))
@@ -195,30 +186,26 @@ class WatchesScreen(ModeScreen, mode="watches"):
     # One panel at a time in a small terminal.
 
     def action_panel(self, step: int) -> None:
-        self._show_panel((self._shown + step) % len(PANELS))
+        self.turn(step)
 
-    def _show_panel(self, index: int) -> None:
-        self._shown = index
-        show_one(self, PANELS, index)
-
-    def visit(self, reference: Reference | None) -> None:
-        if isinstance(reference, WatcherRef):
+    def visit(self, reference: refs.Reference | None) -> None:
+        if isinstance(reference, refs.WatcherRef):
             self.paint_tables(self.ktui.state)
             if not self.table.go_to(reference.id):
                 self.notify(f"WATCH {reference.id} is not shown: it has ended or is filtered out")
 
-    def references(self) -> Sequence[Reference]:
+    def references(self) -> Sequence[refs.Reference]:
         watch = self.table.row
         if watch is None:
             return ()
         since = watch.row.opened.since
-        began = (Revision(int(since)),) if since.isdigit() and int(since) else ()
-        return (RequestRef(watch.id), ResourceRef(watch.row.resource), *began)
+        began = (refs.Revision(int(since)),) if since.isdigit() and int(since) else ()
+        return (refs.RequestRef(watch.id), refs.ResourceRef(watch.row.resource), *began)
 
-    def selected_request(self) -> Selection | None:
+    def selected_request(self) -> refs.Selection | None:
         watch = self.table.row
         request = self.ktui.state.requests.get(watch.id) if watch is not None else None
-        return selection_of(request, "from Watches")
+        return refs.selection_of(request, "from Watches")
 
     def selected_object(self) -> tuple[str, Any] | None:
         watch = self.table.row

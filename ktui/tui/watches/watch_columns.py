@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -10,6 +10,7 @@ from ktui.core.format import duration, integer, rate, revision_within, short_cou
 from ktui.core.rows import badge_of_route
 from ktui.core.state import State, WatcherRow
 from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.tui.table.vtable import reused
 from ktui.tui.widgets.lines import figure, resource_runs
 
 KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
@@ -79,7 +80,7 @@ class WatchLines:
     """Builds the lines from the state, and reuses each line that has not changed."""
 
     def __init__(self) -> None:
-        self._lines: dict[int, WatchLine] = {}
+        self._lines: dict[Hashable, WatchLine] = {}
 
     def of(self, state: State) -> list[WatchLine]:
         """Return the open WATCHes, oldest first, then those closed within the last minute, newest first."""
@@ -88,14 +89,16 @@ class WatchLines:
             for row in reversed(state.closed_watchers)
             if row.closed is not None and state.now - row.closed.at <= KEPT_SECONDS
         )
-        before, self._lines = self._lines, {}
-        for row in (*state.watchers.values(), *recent):
-            until = row.closed.at if row.closed is not None else state.now
-            seconds, counter = max(0.0, until - row.opened.at), state.watcher_rates.get(row.id)
-            speed = counter.per_second(state.now) if counter is not None else 0.0
-            line, old = WatchLine(row, duration(seconds), int(seconds), round(speed, 1)), before.get(row.id)
-            self._lines[row.id] = old if old is not None and old == line else line
+        lines = (_line(row, state) for row in (*state.watchers.values(), *recent))
+        self._lines = reused(lines, self._lines, lambda line: line.id)
         return list(self._lines.values())
+
+
+def _line(row: WatcherRow, state: State) -> WatchLine:
+    until = row.closed.at if row.closed is not None else state.now
+    seconds, counter = max(0.0, until - row.opened.at), state.watcher_rates.get(row.id)
+    speed = counter.per_second(state.now) if counter is not None else 0.0
+    return WatchLine(row, duration(seconds), int(seconds), round(speed, 1))
 
 
 # Each state has its own glyph, not only its own colour.
@@ -176,9 +179,8 @@ WATCHES: tuple[Column[WatchLine], ...] = (
            width=1, priority=0, about="source of the initial events: C cache, E etcd"),
     Column("client", "client", lambda line: (line.row.opened.client, _ink(line)), width=12, flex=2, wish=15,
            priority=0, most=28, about="the client: first word of the User-Agent"),
-    Column("resource", "resource", lambda line: resource_runs(line.row.resource, _ink(line)),
-           lambda line: line.row.resource, 12, flex=4, priority=0, most=44, wish=22,
-           about="the watched resource"),
+    Column("resource", "resource", lambda line: resource_runs(line.row.resource, _ink(line)), width=12,
+           flex=4, priority=0, most=44, wish=22, about="the watched resource"),
     Column("scope", "scope", _scope, width=8, flex=2, most=70, priority=2, wish=26,
            about="namespace and selectors, if any; the format of the answer"),
     Column("since", "since RV", _since, lambda line: line.row.opened.since, _SINCE, align="right", priority=5,

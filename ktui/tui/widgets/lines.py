@@ -33,6 +33,15 @@ def labelled(cells: int, label: str, *parts: str | Run) -> Content:
     return line((pad(label, cells), "$ink-muted"), *said)
 
 
+def wrap(text: str, width: int, most: int | None = None, *, hyphens: bool = True) -> list[str]:
+    """Return the lines of `text`, at least one and at most `most`; the last then ends in an ellipsis.
+
+    With `hyphens` a line may break after a hyphen.
+    """
+    room = max(10, width)
+    return textwrap.wrap(safe(text), room, max_lines=most, placeholder=" …", break_on_hyphens=hyphens) or [""]
+
+
 def wrapped(
     text: str, width: int, style: str, *, indent: str = "", first: Run | None = None, hyphens: bool = True
 ) -> list[Content]:
@@ -40,8 +49,7 @@ def wrapped(
 
     With `hyphens` a line may break after a hyphen.
     """
-    room = max(10, width - len(indent))
-    texts = textwrap.wrap(safe(text), room, break_on_hyphens=hyphens) or [""]
+    texts = wrap(text, width - len(indent), hyphens=hyphens)
     if first is None:
         return [line((indent + part, style)) for part in texts]
     begins = [first, *[(indent, first[1])] * (len(texts) - 1)]
@@ -130,6 +138,7 @@ def figure(
     priority: int = 1,
     unit: str = "",
     cell: Callable[[Row], Cell] | None = None,
+    shown: Callable[[float], str] | None = None,
     style: str = "$foreground",
     loud: float = 0,
     loud_style: str = "bold $warning",  # bold too, for those who cannot see the colour
@@ -138,16 +147,16 @@ def figure(
 ) -> Column[Row]:
     """Return a column of counts, or of bytes with `unit` "B".
 
-    `value` returns None while the value is unknown. `cell` replaces the default cell. Numbers of
-    at least `loud` are drawn in `loud_style`; 0 turns that off.
+    `value` returns None while the value is unknown. `cell` replaces the default cell, `shown` only how its
+    number is written. Numbers of at least `loud` are drawn in `loud_style`; 0 turns that off.
     """
-    short = short_bytes if unit == "B" else short_count
+    written = shown or (short_bytes if unit == "B" else short_count)
 
     def default_cell(row: Row) -> Cell:
         number = value(row)
         if not number:
             return NOTHING
-        return (short(number), loud_style if loud and number >= loud else style)
+        return (written(number), loud_style if loud and number >= loud else style)
 
     return Column(
         name, title, cell or default_cell, value, width=width, align="right", priority=priority,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
@@ -119,16 +119,21 @@ class Panel(Widget):
         return strip
 
 
-def show_one(within: Widget, titles: Mapping[str, str], index: int) -> None:
-    """Mark a panel, and its container, as the one to show where only one has room; name it in `#tabs`.
+class OneShown(Widget):
+    """Panels of which a small terminal shows one at a time; `PANELS` has their ids and short titles."""
 
-    `titles` has the panels' ids and short titles.
-    """
-    panels = [within.query_one(f"#{name}") for name in titles]
-    for widget in {*panels, *(panel.parent for panel in panels)}:
-        if isinstance(widget, Widget):
-            widget.set_class(widget in (panels[index], panels[index].parent), "-shown")
-    within.query_one("#tabs", Panel).show(lambda width, _: tabs_content(titles.values(), index, width))
+    PANELS: ClassVar[Mapping[str, str]]
+    shown_panel = 0  # index
+
+    def turn(self, step: int) -> None:
+        """Mark the panel `step` places on, and its container, as the one to show; name it in `#tabs`."""
+        index = self.shown_panel = (self.shown_panel + step) % len(self.PANELS)
+        panels = [self.query_one(f"#{name}") for name in self.PANELS]
+        for widget in {*panels, *(panel.parent for panel in panels)}:
+            if isinstance(widget, Widget):
+                widget.set_class(widget in (panels[index], panels[index].parent), "-shown")
+        titles = self.PANELS.values()
+        self.query_one("#tabs", Panel).show(lambda width, _: tabs_content(titles, index, width))
 
 
 def tabs_content(

@@ -26,7 +26,7 @@ from ktui.tui.charts.chart import AXIS, FOOT, ROUTES, decades_above_foot, edge_l
 from ktui.tui.charts.plot import Series, columns_in, marked, marks, named, round_top, stacked
 from ktui.tui.keys.bindings import FIX_KEYS
 from ktui.tui.looks.symbols import Symbols
-from ktui.tui.widgets.lines import first_lines, line, pad, wrapped
+from ktui.tui.widgets.lines import first_lines, line, pad, wrap, wrapped
 from ktui.tui.workloads.session import Session
 from ktui.workloads.running.knobs import Knob
 from ktui.workloads.running.summary import COMPARED, LiveSecond
@@ -87,8 +87,8 @@ _GAP = "  "
 
 def status_content(about: str, session: Session | None, width: int, height: int) -> Content:
     """Return what the workload does (or `about` a knob), and the state of its run."""
-    problem = _wrapped(session.problem if session is not None else "", width, 2)
-    sentence = _wrapped(about, width, height - 1 - len(problem))
+    problem = wrap(session.problem, width, 2) if session is not None and session.problem else []
+    sentence = wrap(about, width, max(1, height - 1 - len(problem)))
     parts = [line((text, "$foreground")) for text in sentence]
     parts += [line((text, "bold $error")) for text in problem]
     if session is None:
@@ -106,11 +106,6 @@ def status_content(about: str, session: Session | None, width: int, height: int)
         seconds = f"{session.summary['seconds']:.0f} s"
         parts.append(line(("✓ ", "$ink-muted"), f"{session.summary['ended']} after {seconds}"))
     return first_lines(parts, width, height)
-
-
-def _wrapped(text: str, width: int, most: int) -> list[str]:
-    """Wrap a text into at most `most` lines, at least one."""
-    return textwrap.wrap(text, max(10, width), max_lines=max(1, most), placeholder=" …")
 
 
 def outcome_content(
@@ -207,10 +202,7 @@ def _table(document: dict[str, Any], width: int = 0) -> Iterator[Content]:
 
 
 def results_text(runs: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]], width: int) -> str:
-    """Return the last two runs or both sides of one, and all tables with their notes, as text.
-
-    Notes are wrapped at `width`.
-    """
+    """Return the last two runs or both sides of one, and all tables with their notes, wrapped at `width`."""
     compared = "\n".join(text.plain.rstrip() for text in _side_by_side(runs))
     parts = [compared] if compared else []
     if caveats := _caveats(runs):

@@ -14,24 +14,15 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.contract.faults import KINDS, Fault
 from ktui.core.state import State
 from ktui.tui.charts.chart import symbols_of
+from ktui.tui.dialogs.dialog import ConfirmScreen
+from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
-from ktui.tui.workloads.panels import (
-    CHARTS,
-    KNOB_COLUMNS,
-    WORKLOAD_COLUMNS,
-    KnobRow,
-    WorkloadRow,
-    busiest,
-    chart_content,
-    outcome_content,
-    results_text,
-    status_content,
-    tables_of,
-)
+from ktui.tui.workloads import panels
+from ktui.tui.workloads.faults import FaultScreen, question
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
@@ -52,12 +43,11 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = VTable(WORKLOAD_COLUMNS, key=lambda row: row.name, id="workloads", classes="box")
-        self.knob_table = VTable(KNOB_COLUMNS, key=lambda row: row.name, id="knobs", classes="box")
+        self.table = VTable(panels.WORKLOAD_COLUMNS, key=lambda row: row.name, id="workloads", classes="box")
+        self.knob_table = VTable(panels.KNOB_COLUMNS, key=lambda row: row.name, id="knobs", classes="box")
         self._knobs = {name: workload.settings() for name, workload in WORKLOADS.items()}
         self._sessions: dict[str, Session] = {}
         self._runs: dict[str, list[dict[str, Any]]] = {name: [] for name in WORKLOADS}
-        self._painted: object = None
 
     def compose_body(self) -> ComposeResult:
         with HorizontalArea(id="panes"):
@@ -66,7 +56,7 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
                 yield self.knob_table
             with VerticalArea(id="right"):
                 yield Panel("workload", id="status", classes="box")
-                for chart in CHARTS:
+                for chart in panels.CHARTS:
                     yield Panel(chart.title, id=chart.id, classes="box")
                 yield Panel("fixes and results", id="outcome", classes="box")
 
@@ -88,8 +78,7 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     def paint_tables(self, state: State) -> None:
         rows = self._workload_rows()
-        if rows != self._painted:
-            self._painted = rows
+        if self.table.outdated(*rows):
             self.table.set_rows(rows)
         entitle(self.table, line(f"workloads · {len(rows)}"))
 
@@ -99,47 +88,45 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         entitle(status, line(workload.name))
         knob = self.knob_table.row if self.knob_table.has_focus else None
         about = workload.sentence if knob is None else f"{knob.name}: {knob.knob.about}"
-        status.show(partial(status_content, about, session))
+        status.show(partial(panels.status_content, about, session))
         seconds = list(session.seconds) if session is not None else []
         symbols = symbols_of(status)
-        for chart in CHARTS:
+        for chart in panels.CHARTS:
             panel = self.query_one(f"#{chart.id}", Panel)
-            entitle(panel, line(chart.title), line(chart.newest(busiest(seconds)) if seconds else ""))
-            panel.show(partial(chart_content, chart, seconds, symbols))
-        runs = self._runs[workload.name]
-        self.query_one("#outcome", Panel).show(partial(outcome_content, workload, runs, self._tables()))
+            entitle(panel, line(chart.title), line(chart.newest(panels.busiest(seconds)) if seconds else ""))
+            panel.show(partial(panels.chart_content, chart, seconds, symbols))
+        outcome = partial(panels.outcome_content, workload, self._runs[workload.name], self._tables())
+        self.query_one("#outcome", Panel).show(outcome)
 
     def _tables(self) -> list[dict[str, Any]]:
         """Return the workload's tables: of the current run, or else of the last one."""
         runs, session = self._runs[self.workload.name], self.session
         if session is not None and session.running:
             return session.tables
-        return tables_of(runs[-1]) if runs else []
+        return panels.tables_of(runs[-1]) if runs else []
 
     def action_results(self) -> None:
         """Show the comparison and all tables in a dialog: the panel has room for their beginning."""
         width = self.app.size.width * 9 // 10 - 8  # of the dialog, without its frame and scrollbar
-        if not (text := results_text(self._runs[self.workload.name], self._tables(), width)):
+        if not (text := panels.results_text(self._runs[self.workload.name], self._tables(), width)):
             self.notify("no results yet: they come with a run")
             return
-        from ktui.tui.dialogs.text import TextScreen  # start-up time
-
         self.app.push_screen(TextScreen(f"results of {self.workload.name}", text))
 
-    def _workload_rows(self) -> list[WorkloadRow]:
+    def _workload_rows(self) -> list[panels.WorkloadRow]:
         rows = []
         for name, workload in WORKLOADS.items():
             session, state = self._sessions.get(name), ""
             if session is not None:
                 state = "running" if session.running else "failed" if session.summary is None else "done"
-            rows.append(WorkloadRow(workload, state))
+            rows.append(panels.WorkloadRow(workload, state))
         return rows
 
     def _paint_knobs(self) -> None:
         knobs = self._knobs[self.workload.name]
         values = knobs.values()
         rows = [
-            KnobRow(knob, written(value), knob.shown(value), value != knob.default)
+            panels.KnobRow(knob, written(value), knob.shown(value), value != knob.default)
             for knob in knobs.knobs
             for value in (values[knob.name],)
         ]
@@ -200,8 +187,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         if self._own_server:
             start(True)
             return
-        from ktui.tui.dialogs.dialog import ConfirmScreen  # start-up time
-
         question = f"{session.workload} puts load on {connection.url},\nwhich is not ktui's own."
         self.app.push_screen(ConfirmScreen("load on another server", question), start)
 
@@ -272,7 +257,6 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
 
     def action_faults(self) -> None:
         """Choose a fault from a menu; one that breaks etcd or the server asks first."""
-        from ktui.tui.workloads.faults import FaultScreen, question  # start-up time
 
         def chosen(kind: str | None) -> None:
             if kind is None:

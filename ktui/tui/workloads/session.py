@@ -8,14 +8,12 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from ktui.client.connection import ServerConnection
 from ktui.workloads.running.summary import DECODER, Finished, LiveSecond, Refused, Tables
-
-if TYPE_CHECKING:
-    from ktui.client.connection import ServerConnection
 
 KEPT = 600  # seconds shown in the charts
 STOP_SECONDS = 20.0  # for the process to end, before it is killed
