@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import codecs
 from contextlib import aclosing
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.binding import BindingType
 from textual.containers import Vertical
 
 from ktui.client.api import Received, RefusedError
@@ -17,7 +16,6 @@ from ktui.core.format import long_bytes, safe
 from ktui.core.object_lines import text_lines
 from ktui.core.references import Selection
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line
 
@@ -38,13 +36,11 @@ def sent_as(selection: Selection, form: str) -> tuple[str, str]:
     return selection.target + (f"{mark}pretty=true" if form == FORMS[0] else ""), accept
 
 
-class BodyScreen(TextScreen):
+class BodyScreen(TextScreen, bindings="response body"):
     """Shows a server's answer to `selection`, as JSON or YAML.
 
     The answer is read only as far as it is shown; for the rest the server has to wait.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["response body"]
 
     def __init__(self, client: ApiClient, selection: Selection) -> None:
         super().__init__(f"body of GET {selection.target}", "")

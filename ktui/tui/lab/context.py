@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import msgspec
-from textual.binding import BindingType
 from textual.message import Message
 
 from ktui import __version__
@@ -26,7 +25,6 @@ from ktui.kube.gates import SHARDED
 from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.dialog import Menu
-from ktui.tui.keys import bindings as keys
 from ktui.tui.keys.hints import key_hints, key_of
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.results import ResultsPane
@@ -221,13 +219,12 @@ async def connect(context: str) -> KubeServer:
     return KubeServer(context, target, assumptions, tuple(connection.warnings))
 
 
-class TargetDialog(Menu[str]):
+class TargetDialog(Menu[str], bindings="lab server"):
     """Returns a context's name, "" for ktui's own server, None for no change."""
 
     DEFAULT_CSS = """
     TargetDialog > Vertical { width: 60; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["lab server"]
 
     def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
         entries, every = [], ["", *names]
