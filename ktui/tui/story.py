@@ -54,7 +54,7 @@ async def _two_versions(app: Dashboard) -> None:
         for version in ("1.30", "1.31"):
             await switch_rules(app, version, {})
             await _followed(app, version)
-            await screen.sending.send_once(f"under {version}")
+            await screen.send_once(f"under {version}")
     finally:
         await switch_rules(app, server.kube_version, server.feature_gates)
 
@@ -147,8 +147,8 @@ async def _measured(app: Dashboard) -> None:
 
     for _ in range(ROUNDS):
         screen = app.screen
-        if isinstance(screen, LabScreen) and screen.sending.running:
+        if isinstance(screen, LabScreen) and screen.sending:
             break
         await asyncio.sleep(ROUND)
     if isinstance(screen := app.screen, LabScreen):
-        await screen.sending.finish()
+        await screen.finish_sending()

@@ -74,7 +74,7 @@ class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
 class HiddenInput(Input):
     """A dialog's line of input, hidden until a key opens it."""
 
-    def __init__(self, placeholder: str, max_length: int | None = None) -> None:
+    def __init__(self, placeholder: str, max_length: int = 0) -> None:
         super().__init__(placeholder=placeholder, compact=True, max_length=max_length)
         self.cursor_blink = False
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from textual.message import Message
@@ -129,18 +129,15 @@ class LabContext:
         """Post `Changed`; called when a request has been started or has ended."""
         self.screen.post_message(self.Changed())
 
-    def say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.notify(text, severity=severity)
-
     def refuses_more(self) -> bool:
         """Return True while a request runs, and notify the user of that."""
         if self.runner.running:
-            self.say(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
+            self.screen.notify(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
         return self.runner.running
 
     def _warn(self, problem: str) -> None:
         if problem:
-            self.say(problem, "warning")
+            self.screen.notify(problem, severity="warning")
 
     def forget(self) -> None:
         """Drop all results, saved ones too."""
@@ -203,7 +200,6 @@ class LabContext:
 
 
 OWN = "ktui's own server"
-Severity = Literal["information", "warning", "error"]
 
 
 async def connect(context: str) -> KubeServer:

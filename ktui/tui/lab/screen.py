@@ -26,29 +26,26 @@ from ktui.core.state import State
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.actions import LabActions, check_consistency
+from ktui.tui.lab.actions import LabActions
 from ktui.tui.lab.context import LabContext, TargetDialog, connect
 from ktui.tui.lab.field_form import FieldForm
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.lab_columns import columns
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
-from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 
-class LabScreen(ServerScreen, mode="lab"):
+class LabScreen(LabActions, mode="lab"):
     """The form, its prediction, and the results."""
 
     AUTO_FOCUS = "#results"  # not the form, in which keys would be typed
 
     def __init__(self) -> None:
         super().__init__()
-        self.lab = LabContext(self)
-        self.sending = LabActions(self.lab)
         self.form_pane = FormPane(self.lab.candidates)
         self.results = ResultsPane()
         self.prediction = LabPrediction()
@@ -91,7 +88,7 @@ class LabScreen(ServerScreen, mode="lab"):
         variant = reference.variant
         form = form_of_read(variant, original.form, self.lab.table) if variant is not None else None
         cheaper = Variant(reference.change or "cheaper", form) if form is not None else None
-        self.sending.try_original(original, cheaper)
+        self.try_original(original, cheaper)
 
     async def _visit_later(self, reference: CompareRef) -> None:
         await self.lab.read_resources()
@@ -125,10 +122,10 @@ class LabScreen(ServerScreen, mode="lab"):
     async def _show_body(self, read: Selection, client: ApiClient) -> None:
         kube = self.lab.kube
         try:
-            if await self.sending.agreed([read.target]):
+            if await self.agreed([read.target]):
                 super().show_body(read, kube.target.client if kube is not None else client)
         except ClientError as error:
-            self.lab.say(str(error), "error")
+            self.notify(str(error), severity="error")
 
     # Painting.
 
@@ -161,7 +158,7 @@ class LabScreen(ServerScreen, mode="lab"):
 
     @on(LabContext.Changed)
     def _changed(self) -> None:
-        if self.lab.runner.running or self.sending.begun:
+        if self._run is not None:
             self.results.table.following = True
         self.refresh_bindings()
         if self.paintable:
@@ -197,34 +194,11 @@ class LabScreen(ServerScreen, mode="lab"):
 
     # Keys.
 
-    @on(FieldForm.Submitted)
-    def action_send(self) -> None:
-        self.sending.send()
-
-    def action_compare(self) -> None:
-        """Compare variants; while ktui's own server is stopped, restart it (the app has the same key)."""
-        if self.ktui.link.broken and self.lab.kube is None:
-            self.ktui.action_restart()
-        else:
-            self.sending.compare()
-
-    def action_try_cheaper(self) -> None:
-        self.sending.try_cheaper()
-
-    def action_next_page(self) -> None:
-        self.sending.next_page()
-
-    def action_stop(self) -> None:
-        self.sending.stop()
-
     def action_clear(self) -> None:
         """Delete all results, saved ones too, after a question."""
         if count := len(self.lab.runner.results):
             question = ConfirmScreen("results", f"Delete {many(count, 'result')}, on disk too?")
             self.app.push_screen(question, lambda yes: self.lab.forget() if yes else None)
-
-    def action_check_consistency(self) -> None:
-        check_consistency(self.lab)
 
     def action_saved(self) -> None:
         """Open the saved requests; the chosen one goes into the form, and may be sent."""
@@ -242,7 +216,7 @@ class LabScreen(ServerScreen, mode="lab"):
             self.form_pane.put(form)
             self.results.table.focus()
             if send:
-                self.sending.send()
+                self.action_send()
 
     def action_choose_target(self) -> None:
         """Choose ktui's own server or one of the kubeconfig's contexts, but not while a request runs."""
@@ -255,7 +229,7 @@ class LabScreen(ServerScreen, mode="lab"):
         try:
             names, current = await asyncio.to_thread(read_contexts, kubeconfig_files())
         except ClientError as error:
-            lab.say(str(error), "warning")
+            self.notify(str(error), severity="warning")
             names, current = [], ""
         chosen = await self.app.push_screen_wait(TargetDialog(names, current, lab.server_name))
         if chosen is not None and chosen != lab.server_name:
@@ -267,7 +241,7 @@ class LabScreen(ServerScreen, mode="lab"):
         try:
             server = await connect(context) if context else None
         except ClientError as error:
-            lab.say(str(error), "error")
+            self.notify(str(error), severity="error")
             return
         if lab.kube is not None:
             await lab.kube.target.client.close()
@@ -278,7 +252,7 @@ class LabScreen(ServerScreen, mode="lab"):
 
             lab.kube = replace(server, target=TracedTarget(server.target, receiver))
         for warning in server.warnings if server is not None else ():
-            lab.say(warning, "warning")
+            self.notify(warning, severity="warning")
         lab.changed()
 
     @on(VTable.Selected, "#results")
