@@ -24,7 +24,8 @@ from ktui.tui.compat import WholeScreen
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt, Suggestion
-from ktui.tui.table.vtable import Mood, VTable
+from ktui.tui.table.marks import Mood
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
