@@ -19,6 +19,7 @@ from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 SHOWN = 8  # suggestions
+NO_MATCH = 9
 
 
 class Commands:
@@ -67,25 +68,21 @@ class Commands:
         return [
             Suggestion(item.word, f"{item.about}  {item.argument}".rstrip(), more=item.needed)
             for rank, item in found[:SHOWN]
-            if rank < 9
+            if rank < NO_MATCH
         ]
 
 
 def _rank(command: Command, word: str) -> int:
-    """Return how well a command matches, 0 best.
-
-    0: its word; 1: the word's beginning; 2: an alias; 3: an alias' beginning; 4: in the word; 9: no match.
-    """
+    """Return how well a command matches, 0 best; NO_MATCH if not at all."""
     word = word.lower()
-    if command.word == word:
-        return 0
-    if command.word.startswith(word):
-        return 1
-    if word in command.aliases:
-        return 2
-    if any(alias.startswith(word) for alias in command.aliases):
-        return 3
-    return 4 if word in command.word else 9
+    matches = (
+        command.word == word,
+        command.word.startswith(word),
+        word in command.aliases,
+        any(alias.startswith(word) for alias in command.aliases),
+        word in command.word,
+    )
+    return next((rank for rank, holds in enumerate(matches) if holds), NO_MATCH)
 
 
 def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[Suggestion]:

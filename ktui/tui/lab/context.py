@@ -165,7 +165,7 @@ class LabContext:
     async def read_resources(self) -> None:
         """Read custom resources and namespaces; on errors, completions for them are missing."""
         try:
-            definitions = msgspec.convert(await self.screen.ask(CRDS), _Definitions)
+            definitions = msgspec.convert(await self.screen.client.get_json(CRDS), _Definitions)
             custom = []
             for crd in definitions.items or ():
                 with suppress(AttributeError, KeyError, TypeError, ValueError):

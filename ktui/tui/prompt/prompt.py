@@ -216,7 +216,7 @@ class Prompt(Horizontal):
         text: str,
         *,
         hint: str,
-        typed: Callable[[str], str],
+        typed: Callable[[str], str] = lambda text: "",
         entered: Callable[[str], str],
         line_help: Help | None = None,
         history: LineHistory | None = None,

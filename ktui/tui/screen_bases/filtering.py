@@ -265,9 +265,7 @@ class FilteringScreen(WholeScreen):
             return ""
 
         hint = f"enter writes {many(len(table.rows), 'row')} · esc cancels"
-        self.query_one(Prompt).open(
-            "export to ", str(name), hint=hint, typed=lambda text: "", entered=entered
-        )
+        self.query_one(Prompt).open("export to ", str(name), hint=hint, entered=entered)
 
     async def _export(self, table: VTable[Any], path: Path, form: Form) -> None:
         """Write the rows and notify; missing rows are read first, and nothing is written if that fails."""

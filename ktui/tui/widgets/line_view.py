@@ -47,23 +47,19 @@ class LineView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._lines: list[Line] = []
+        self.lines: list[Line] = []
         self._search_text = ""  # in lower case
         self._matches: list[int] = []  # lines that contain the query
         self._at = -1  # index in `_matches` of the line last gone to
 
     @property
-    def lines(self) -> list[Line]:
-        return self._lines
-
-    @property
     def text(self) -> str:
         """All lines as plain text, as they are shown."""
-        return "\n".join("".join(span.text for span in line) for line in self._lines)
+        return "\n".join("".join(span.text for span in line) for line in self.lines)
 
     def show(self, lines: list[Line]) -> None:
         """Replace the lines and scroll to the first."""
-        self._lines = lines
+        self.lines = lines
         self._find_matches()
         self.virtual_size = Size(max(map(_width, lines), default=0), len(lines))
         self.scroll_to(0, 0, animate=False)
@@ -72,13 +68,13 @@ class LineView(ScrollView, can_focus=True):
     def extend(self, lines: list[Line], *, instead: bool) -> None:
         """Add lines at the end without scrolling; `instead` replaces the last line by them."""
         if instead:
-            self._lines.pop()
-            self._matches = [row for row in self._matches if row < len(self._lines)]
-        first = len(self._lines)
-        self._lines += lines
+            self.lines.pop()
+            self._matches = [row for row in self._matches if row < len(self.lines)]
+        first = len(self.lines)
+        self.lines += lines
         self._matches += self._rows_with(lines, first)
         width = max(self.virtual_size.width, *(_width(line) for line in lines))
-        self.virtual_size = Size(width, len(self._lines))
+        self.virtual_size = Size(width, len(self.lines))
         self.refresh()
 
     # Searching.
@@ -95,7 +91,7 @@ class LineView(ScrollView, can_focus=True):
         return self.action_next_match(1)
 
     def _find_matches(self) -> None:
-        self._matches = self._rows_with(self._lines)
+        self._matches = self._rows_with(self.lines)
         self._at = -1
 
     def _rows_with(self, lines: list[Line], first: int = 0) -> list[int]:
@@ -126,7 +122,7 @@ class LineView(ScrollView, can_focus=True):
 
     def _marked(self, row: int) -> list[tuple[str, str, bool]]:
         """Return a line's (text, role, matches?) spans, cut where matches begin and end."""
-        line = self._lines[row]
+        line = self.lines[row]
         text = "".join(span.text for span in line).lower()
         wanted = re.escape(self._search_text)
         cuts = [match.span() for match in re.finditer(wanted, text)] if wanted else []
@@ -144,7 +140,7 @@ class LineView(ScrollView, can_focus=True):
         left, top = self.scroll_offset
         width, base = self.scrollable_content_region.width, self.rich_style
         row = top + y
-        if row >= len(self._lines):
+        if row >= len(self.lines):
             return Strip.blank(width, base)
         segments = []
         for text, role, hit in self._marked(row):
