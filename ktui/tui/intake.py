@@ -59,10 +59,6 @@ class Intake:
         self._lost = 0
 
     @property
-    def waiting(self) -> int:
-        return len(self._waiting)
-
-    @property
     def replays(self) -> bool:
         """True if the source is a recording."""
         return self.source is not None and self.source.replays

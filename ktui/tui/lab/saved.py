@@ -138,16 +138,15 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None], bindings="saved requests
         self.requests = tuple(self._saved.read())
         options, names = self.query_one(OptionList), [each.name for each in self.requests]
         options.clear_options()
-        options.add_options(Option(self._prompt(each.name, each.form)) for each in self.requests)
+        for each in self.requests:
+            request = (f" {self._request_of(each.form)}", "$ink-muted")
+            options.add_option(Option(line((pad(each.name, _NAME_WIDTH), "$ink-strong"), request)))
         options.display = bool(names)
         options.highlighted = names.index(name) if name in names else 0
         nothing = f"nothing is saved yet: {key_of('saved.save')} saves the request in the form"
         self._show_note(self._saved.problem or ("" if names else nothing))
         self.query_one(HiddenInput).close()
         self.set_focus(options if options.display else None)
-
-    def _prompt(self, name: str, form: ListForm) -> Content:
-        return line((pad(name, _NAME_WIDTH), "$ink-strong"), (f" {self._request_of(form)}", "$ink-muted"))
 
     def _show_note(self, text: str) -> None:
         note = self.query_one(Static)

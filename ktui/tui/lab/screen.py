@@ -30,7 +30,7 @@ from ktui.tui.lab.actions import LabActions
 from ktui.tui.lab.context import LabContext, TargetDialog, connect
 from ktui.tui.lab.field_form import FieldForm
 from ktui.tui.lab.form_pane import FormPane
-from ktui.tui.lab.lab_columns import columns
+from ktui.tui.lab.lab_columns import columns, result_lines
 from ktui.tui.lab.results import ResultDetail, ResultsPane
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
 from ktui.tui.table.vtable import VTable
@@ -148,7 +148,7 @@ class LabScreen(LabActions, mode="lab"):
         now = results, streamed, runner.run_of_trial, runner.waiting
         if now != self._shown:
             self._shown = now
-            self.results.show(results, streamed)
+            self.results.table.set_rows(result_lines(results, streamed))
             self._paint_result()
 
     def paint_panels(self, state: State) -> None:

@@ -52,8 +52,9 @@ class TableScreen(FilteringScreen):
             self.app.push_screen(SortScreen(table))
 
     def action_sort_turn(self) -> None:
-        if table := self.active_table():
-            table.action_sort_turn()
+        if (table := self.active_table()) and table.sort_by:
+            column_id, descending = table.sort_by[0]
+            table.sort(column_id, not descending)
 
     def action_follow(self) -> None:
         if table := self.active_table():

@@ -311,11 +311,6 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
             return bool(self.filter.text)
         return super().check_action(action, parameters)
 
-    def action_sort_turn(self) -> None:
-        if self.sort_by:
-            column_id, descending = self.sort_by[0]
-            self.sort(column_id, not descending)
-
     def _header_clicked(self, x: int, event: events.Click) -> None:
         """Sort by the clicked column or reverse it; with shift or ctrl as the second key."""
         if (column := self.painter.column_at(x)) is not None:
