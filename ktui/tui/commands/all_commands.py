@@ -15,7 +15,7 @@ from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
 from ktui.tui.navigation.related import related_places
-from ktui.tui.prompt.prompt import Suggestion
+from ktui.tui.prompt.typing_help import Suggestion
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 SHOWN = 8  # suggestions

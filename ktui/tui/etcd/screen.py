@@ -23,8 +23,8 @@ from ktui.tui.etcd.history_pane import HistoryPane
 from ktui.tui.etcd.keys_pane import KeysPane
 from ktui.tui.etcd.tree_pane import ROOT, TreePane
 from ktui.tui.etcd.value_pane import ValueView
-from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerPane, ServerScreen
+from ktui.tui.screen_bases.table_screen import Copies
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events, on
@@ -17,26 +16,18 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.strip import Strip
-from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
 from ktui.tui.memory import LineHistory
+from ktui.tui.prompt.typing_help import Completing, Suggestion, TypingHelp
 from ktui.tui.widgets.lines import line, lines, pad
 
 _TEXT = 34  # minimal cells for suggested lines
 _ABOUT = 24  # minimal cells for their descriptions, which give way to longer lines
 _MARGIN = 2
-
-
-class Suggestion(Struct, frozen=True):
-    """A whole line, suggested, with its description; `more` is True if something must follow it."""
-
-    text: str
-    about: str
-    more: bool = False
 
 
 class Suggestions(Widget):
@@ -97,30 +88,6 @@ class Suggestions(Widget):
         if 0 <= event.y < len(self.shown):
             self.at = event.y
             self.screen.query_one(Prompt).pick(self.shown[event.y])
-
-
-class Help(Protocol):
-    """Hints for a line being typed."""
-
-    def completion(self, text: str) -> str:
-        """Return the completed line, "" without a completion."""
-
-    def hint(self, text: str) -> str:
-        """Return in a few words what can follow."""
-
-    def popup(self) -> None:
-        """Explain the syntax in a dialog (F1, or `?` in an empty line)."""
-
-
-class Completing(Suggester):
-    """Suggests the completion that the Input shows dimmed after the cursor."""
-
-    def __init__(self, complete: Callable[[str], str]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        return self._complete(value) or None
 
 
 _HINT_GAP = 2  # cells between the text and the hint
@@ -199,7 +166,7 @@ class Prompt(Horizontal):
         self._typed: Callable[[str], str] = lambda text: ""
         self._entered: Callable[[str], str] = lambda text: ""
         self._hint = ""
-        self._help: Help | None = None
+        self._help: TypingHelp | None = None
         self._history: LineHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggestion]] | None = None
 
@@ -218,7 +185,7 @@ class Prompt(Horizontal):
         hint: str,
         typed: Callable[[str], str] = lambda text: "",
         entered: Callable[[str], str],
-        line_help: Help | None = None,
+        line_help: TypingHelp | None = None,
         history: LineHistory | None = None,
         suggest: Callable[[str], Sequence[Suggestion]] | None = None,
     ) -> None:
