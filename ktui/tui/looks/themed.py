@@ -332,7 +332,7 @@ class ThemedApp(SafeApp):
     @property
     def own_themes(self) -> list[Theme]:
         """ktui's themes and the user's, without Textual's."""
-        return [self.available_themes[name] for name in self.looks.names]
+        return list(self.looks.found.by_name.values())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.default_variables()
@@ -349,7 +349,7 @@ class ThemedApp(SafeApp):
         self._report_skipped(self.looks.problems)
 
     def watch_theme(self) -> None:
-        self.looks.follow_theme(self.theme_variables)
+        self.looks.plain.follow_theme(self.theme_variables)
 
     def reload_themes(self) -> None:
         self._report_skipped(self.looks.reload(self))
