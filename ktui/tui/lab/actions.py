@@ -35,6 +35,8 @@ from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabContext
 from ktui.tui.lab.field_form import FieldForm
+from ktui.tui.lab.form_pane import FormPane
+from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import PREVIOUS, Planned
 from ktui.tui.screen_bases.server_screen import ServerScreen
 
@@ -77,6 +79,8 @@ class LabActions(ServerScreen):
     def __init__(self) -> None:
         super().__init__()
         self.lab = LabContext(self)
+        self.form_pane = FormPane(self.lab.candidates)
+        self.results = ResultsPane()
         self._run: Worker[None] | None = None
 
     @property
@@ -105,17 +109,17 @@ class LabActions(ServerScreen):
 
     def action_next_page(self) -> None:
         """Send the next page of the result under the cursor, and put its continue token into the form."""
-        if (result := self.lab.result) is not None:
+        if (result := self.results.result) is not None:
             # The token contains the revision: no other may be given.
             token = result.answer.continue_token
             form = replace(result.form, continue_token=token, resource_version="", match="")
             for name in ("continue_token", "resource_version", "match"):
-                self.lab.form_pane.fields.set_value(name, getattr(form, name))
+                self.form_pane.fields.set_value(name, getattr(form, name))
             self._start([Variant(f"page after #{result.number}", form)])
 
     def action_try_cheaper(self) -> None:
         """Compare the result under the cursor, or the form, with its next cheaper variant."""
-        result = self.lab.result
+        result = self.results.result
         if result is not None and result.ok and self._same_server(result):
             original = Variant(ORIGINAL, result.form, result.answer.pages > 1)
             self.try_original(original, number=result.number)

@@ -17,7 +17,6 @@ from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
 from ktui.client.target import KtuiTarget, Target, target_of
 from ktui.core.lab.form import PAGE, ListForm
 from ktui.core.lab.form_prediction import LabPrediction, predict_form
-from ktui.core.lab.result import LabResult
 from ktui.core.prediction.assumptions import ServerAssumptions, server_behaviour
 from ktui.core.state import State
 from ktui.kube.crd import resources_of
@@ -27,7 +26,6 @@ from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.dialog import Menu
 from ktui.tui.keys.hints import key_hints, key_of
 from ktui.tui.lab.form_pane import FormPane
-from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import Runner
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.widgets.lines import line
@@ -77,18 +75,9 @@ class LabContext:
         self._served: tuple[str, int, int] | None = None
 
     @property
-    def form_pane(self) -> FormPane:
-        return self.screen.query_one(FormPane)
-
-    @property
     def form(self) -> ListForm:
         """The LIST in the form."""
-        return self.form_pane.form
-
-    @property
-    def result(self) -> LabResult | None:
-        """The result under the cursor."""
-        return self.screen.query_one(ResultsPane).result
+        return self.screen.query_one(FormPane).form
 
     @property
     def state(self) -> State:

@@ -29,9 +29,8 @@ from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import LabActions
 from ktui.tui.lab.context import LabContext, TargetDialog, connect
 from ktui.tui.lab.field_form import FieldForm
-from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.lab_columns import columns, result_lines
-from ktui.tui.lab.results import ResultDetail, ResultsPane
+from ktui.tui.lab.results import ResultDetail
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
 from ktui.tui.table.vtable import VTable
 
@@ -46,8 +45,6 @@ class LabScreen(LabActions, mode="lab"):
 
     def __init__(self) -> None:
         super().__init__()
-        self.form_pane = FormPane(self.lab.candidates)
-        self.results = ResultsPane()
         self.prediction = LabPrediction()
         self._shown: tuple[Any, ...] = ()
 
