@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 from textual.color import Color
-from textual.filter import LineFilter, Monochrome
+from textual.filter import LineFilter
 
 from ktui.config.places import shipped_themes, user_themes
 from ktui.tui.looks import symbols, themes
@@ -78,12 +78,12 @@ class Looks:
         except ValueError:
             self.symbols = symbols.choose("", environ)
             self.problems.append(f"unknown symbols {preferences.symbols!r}: braille, block or ascii")
-        self._filters: list[LineFilter] = []
+        self.filters: list[LineFilter] = []
         self.plain = ColourlessFilter()
         if self.colourless:
-            self._filters.append(self.plain)
+            self.filters.append(self.plain)
         if self.symbols is Symbols.ASCII:
-            self._filters.append(AsciiFilter())
+            self.filters.append(AsciiFilter())
         self._user = user_themes(environ)
         self._stamps = self._stamp()
         self.found = themes.load_themes(shipped_themes(), self._user)
@@ -97,10 +97,6 @@ class Looks:
             self.problems.append(f"there is no theme {wanted!r}; :theme lists them")
             wanted = ""
         app.theme = wanted or (themes.MONO if self.colourless else themes.DEFAULT)
-
-    def line_filters(self, inherited: Sequence[LineFilter]) -> list[LineFilter]:
-        """Return the filters of painted lines, without Textual's Monochrome, which leaves greys."""
-        return [*(item for item in inherited if not isinstance(item, Monochrome)), *self._filters]
 
     # The user's themes.
 

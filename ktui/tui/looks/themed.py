@@ -16,7 +16,7 @@ from textual.css.model import RuleSet
 from textual.css.styles import RulesMap
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome
 from textual.theme import Theme
 from textual.widget import Widget
 
@@ -338,7 +338,9 @@ class ThemedApp(SafeApp):
         return themes.default_variables()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return self.looks.line_filters(super().get_line_filters())
+        """Return the filters of painted lines, without Textual's Monochrome, which leaves greys."""
+        inherited = (item for item in super().get_line_filters() if not isinstance(item, Monochrome))
+        return [*inherited, *self.looks.filters]
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """Return the screen as an SVG that looks the same in every viewer."""

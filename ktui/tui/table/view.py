@@ -81,12 +81,6 @@ class RowsView(ScrollView, Generic[Row]):
     def _announce(self, by_user: bool) -> None:
         """Called when the cursor may be on another row."""
 
-    def action_select(self) -> None:
-        """Open the row under the cursor."""
-
-    def _header_clicked(self, x: int, event: events.Click) -> None:
-        """Called for a click on the header."""
-
     def _why_empty(self) -> str:
         """Return the text shown where there is no row."""
         return ""
@@ -291,19 +285,6 @@ class RowsView(ScrollView, Generic[Row]):
 
     def action_last(self) -> None:
         self.move_to(len(self._rows) - 1)
-
-    def on_click(self, event: events.Click) -> None:
-        at = event.get_content_offset(self)
-        if at is None:
-            return
-        if at.y < HEADER:
-            self._header_clicked(at.x, event)
-            return
-        index = at.y - HEADER + self.scroll_offset.y
-        if index < len(self._rows) and at.y < HEADER + self.page:
-            self.move_to(index)
-            if event.chain == 2:
-                self.action_select()
 
     def on_focus(self) -> None:
         self.refresh()

@@ -19,7 +19,7 @@ from ktui.core.table.filter import Filter, fields_of, parse_filter
 from ktui.tui.keys import bindings as keys
 from ktui.tui.table.marks import Marks, Mood
 from ktui.tui.table.painting import SortBy
-from ktui.tui.table.view import RowsView
+from ktui.tui.table.view import HEADER, RowsView
 
 Row = TypeVar("Row")
 
@@ -55,6 +55,7 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["tables"]
+    filter_hint = ""  # shown instead of the grammar, where the filter has another one
 
     class Highlighted(Message):
         """The cursor is on another row, or on a newer state of the same row.
@@ -98,7 +99,6 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
         super().__init__(columns, key=key, follow=follow, **names)
         self.empty = empty
         self.share = share
-        self.filter_hint = ""  # shown instead of the grammar, where the filter has another one
         self.filter: Filter[Row] = Filter("")
         self.marks = Marks()
         self._arranger: Arranger[Row] = Arranger()
@@ -311,10 +311,20 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
             return bool(self.filter.text)
         return super().check_action(action, parameters)
 
-    def _header_clicked(self, x: int, event: events.Click) -> None:
-        """Sort by the clicked column or reverse it; with shift or ctrl as the second key."""
-        if (column := self.painter.column_at(x)) is not None:
-            self.sort(column.id, rank=int((event.shift or event.ctrl) and bool(self.sort_by)))
+    def on_click(self, event: events.Click) -> None:
+        """Sort by a clicked title, with shift or ctrl as the second key; or go to a row, twice: open it."""
+        at = event.get_content_offset(self)
+        if at is None:
+            return
+        if at.y < HEADER:
+            if (column := self.painter.column_at(at.x)) is not None:
+                self.sort(column.id, rank=int((event.shift or event.ctrl) and bool(self.sort_by)))
+            return
+        index = at.y - HEADER + self.scroll_offset.y
+        if index < len(self._rows) and at.y < HEADER + self.page:
+            self.move_to(index)
+            if event.chain == 2:
+                self.action_select()
 
     def action_clear_filter(self) -> None:
         self.set_filter("")
