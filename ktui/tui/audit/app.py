@@ -19,7 +19,7 @@ from ktui.tui.commands.setting_commands import ACTIONS, THEME
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.preferences import DEFAULTS, Preferences
-from ktui.tui.prompt.typing_help import Suggestion
+from ktui.tui.prompt.prompt import Suggestion
 
 _KEYS = {"filter", "command", "sort", "sort.turn", "object", "export", "theme", "help", "quit"}
 

@@ -15,11 +15,10 @@ from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, find_mode
 from ktui.tui.navigation.related import related_places
-from ktui.tui.prompt.typing_help import Suggestion
+from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 SHOWN = 8  # suggestions
-NO_MATCH = 9
 
 
 class Commands:
@@ -68,21 +67,25 @@ class Commands:
         return [
             Suggestion(item.word, f"{item.about}  {item.argument}".rstrip(), more=item.needed)
             for rank, item in found[:SHOWN]
-            if rank < NO_MATCH
+            if rank < 9
         ]
 
 
 def _rank(command: Command, word: str) -> int:
-    """Return how well a command matches, 0 best; NO_MATCH if not at all."""
+    """Return how well a command matches, 0 best.
+
+    0: its word; 1: the word's beginning; 2: an alias; 3: an alias' beginning; 4: in the word; 9: no match.
+    """
     word = word.lower()
-    matches = (
-        command.word == word,
-        command.word.startswith(word),
-        word in command.aliases,
-        any(alias.startswith(word) for alias in command.aliases),
-        word in command.word,
-    )
-    return next((rank for rank, holds in enumerate(matches) if holds), NO_MATCH)
+    if command.word == word:
+        return 0
+    if command.word.startswith(word):
+        return 1
+    if word in command.aliases:
+        return 2
+    if any(alias.startswith(word) for alias in command.aliases):
+        return 3
+    return 4 if word in command.word else 9
 
 
 def _arguments(app: Dashboard, command: Command, word: str, rest: str) -> list[Suggestion]:

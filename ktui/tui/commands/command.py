@@ -10,7 +10,7 @@ from ktui.core.table.filter import FilterError
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import BehaviourError
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.prompt.typing_help import Suggestion
+from ktui.tui.prompt.prompt import Suggestion
 
 
 class CommandError(ValueError):

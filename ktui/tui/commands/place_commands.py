@@ -24,7 +24,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.tui.commands.command import Candidates, Command, CommandError
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import MODES, Mode
-from ktui.tui.prompt.typing_help import Suggestion
+from ktui.tui.prompt.prompt import Suggestion
 
 RECENT = 50  # requests offered for completion
 

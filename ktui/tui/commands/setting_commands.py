@@ -15,7 +15,7 @@ from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import open_revision
 from ktui.tui.dialogs.rules import follow_rules, read_rules
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.prompt.typing_help import Suggestion
+from ktui.tui.prompt.prompt import Suggestion
 from ktui.tui.replay import actions
 from ktui.tui.replay.playback import Playback
 from ktui.tui.screen_bases.table_screen import TableScreen

@@ -19,7 +19,7 @@ from textual.widgets import Input, Label
 
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
-from ktui.tui.prompt.typing_help import Completing
+from ktui.tui.prompt.prompt import Completing
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events, on
@@ -16,18 +17,27 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.strip import Strip
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
 from ktui.tui.memory import LineHistory
-from ktui.tui.prompt.typing_help import Completing, Suggestion, TypingHelp
+from ktui.tui.prompt.typing_help import TypingHelp
 from ktui.tui.widgets.lines import line, lines, pad
 
 _TEXT = 34  # minimal cells for suggested lines
 _ABOUT = 24  # minimal cells for their descriptions, which give way to longer lines
 _MARGIN = 2
+
+
+class Suggestion(Struct, frozen=True):
+    """A whole line, suggested, with its description; `more` is True if something must follow it."""
+
+    text: str
+    about: str
+    more: bool = False
 
 
 class Suggestions(Widget):
@@ -88,6 +98,17 @@ class Suggestions(Widget):
         if 0 <= event.y < len(self.shown):
             self.at = event.y
             self.screen.query_one(Prompt).pick(self.shown[event.y])
+
+
+class Completing(Suggester):
+    """Suggests the completion that the Input shows dimmed after the cursor."""
+
+    def __init__(self, complete: Callable[[str], str]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        return self._complete(value) or None
 
 
 _HINT_GAP = 2  # cells between the text and the hint
@@ -191,9 +212,9 @@ class Prompt(Horizontal):
     ) -> None:
         """Open with `text`. `typed` and `entered` return an error, "" if there is none.
 
-        `line_help` completes the line and gives hints; up and down browse `history`. The suggestions
-        of `suggest` are listed above the line: tab chooses from them, and so do up and down once
-        something has been typed.
+        `line_help` completes the line and gives hints; up and down browse `history`. Its suggestions, or
+        those of `suggest`, are listed above the line: tab chooses from them, and so do up and down
+        once something has been typed.
         """
         self._typed, self._entered, self._hint = typed, entered, hint
         self._help, self._history, self._suggest = line_help, history, suggest
@@ -254,7 +275,10 @@ class Prompt(Horizontal):
         return self.screen.query_one(Suggestions)
 
     def _suggest_for(self, text: str) -> None:
-        self.suggestions.offer(self._suggest(text) if self._suggest is not None else ())
+        found = self._suggest(text) if self._suggest is not None else ()
+        if self._help is not None:
+            found = [Suggestion(item.text, item.about, item.more) for item in self._help.suggestions(text)]
+        self.suggestions.offer(found)
 
     def action_complete(self, step: int) -> None:
         """Insert the next suggestion (`step` -1: the previous one)."""

@@ -1,39 +1,16 @@
-"""What is offered while a line is typed: completions, suggestions, and hints for a filter."""
+"""Completion and hints while a filter is typed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
-from textual.suggester import Suggester
 
 from ktui.core.format import integer
 from ktui.core.table.filter import fields_of
 from ktui.tui.table.vtable import VTable
 
 if TYPE_CHECKING:
-    from ktui.core.table.filter_assist import Assist
-
-
-class Suggestion(Struct, frozen=True):
-    """A whole line, suggested, with its description; `more` is True if something must follow it."""
-
-    text: str
-    about: str
-    more: bool = False
-
-
-class Completing(Suggester):
-    """Suggests the completion that the Input shows dimmed after the cursor."""
-
-    def __init__(self, complete: Callable[[str], str]) -> None:
-        super().__init__(use_cache=False, case_sensitive=True)
-        self._complete = complete
-
-    async def get_suggestion(self, value: str) -> str | None:
-        return self._complete(value) or None
-
+    from ktui.core.table.filter_assist import Assist, FilterSuggestion
 
 FILTER_HINT = "word  column:begins  ~contains  ms>10  !not"
 
@@ -45,8 +22,8 @@ class TypingHelp:
         self._table = table
         self._fields = fields_of(table.columns)
 
-    def suggest(self, text: str) -> list[Suggestion]:
-        return [Suggestion(item.text, item.about, item.more) for item in self._assist(text).suggestions]
+    def suggestions(self, text: str) -> Sequence[FilterSuggestion]:
+        return self._assist(text).suggestions
 
     def completion(self, text: str) -> str:
         return self._assist(text).completion

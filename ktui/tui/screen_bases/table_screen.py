@@ -102,11 +102,9 @@ class TableScreen(WholeScreen):
                 self._carry_filter(table)
             return problem
 
-        helping = None if table.filter_hint else TypingHelp(table)
-        suggest, history = helping.suggest if helping is not None else None, self.ktui.tables.typed
         self.query_one(Prompt).open(
             "/", table.filter.text, hint=table.filter_hint, typed=typed, entered=entered,
-            line_help=helping, suggest=suggest, history=history,
+            line_help=None if table.filter_hint else TypingHelp(table), history=self.ktui.tables.typed,
         )  # fmt: skip
         self._prompt_for = table
 
