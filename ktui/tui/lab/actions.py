@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from textual import on
+from textual import on, work
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
@@ -138,8 +138,9 @@ class LabActions(ServerScreen):
         elif self.lab.kube is not None:
             self.notify("only ktui's own server compares its caches with etcd")
         else:
-            self.in_background(partial(self._check, resource.id), "consistency")
+            self._check(resource.id)
 
+    @work(group="consistency", exclusive=True)
     async def _check(self, resource: str) -> None:
         row, server = self.lab.state.caches.get(resource), self.lab.state.server
         objects = row.cache.objects if row is not None else 0

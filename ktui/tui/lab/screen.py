@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.events import Resize
 from textual.widgets import Input
@@ -77,7 +77,7 @@ class LabScreen(LabActions, mode="lab"):
         original = original_of(reference.original, self.lab.form, self.lab.table)
         if original is None:
             if not self.lab.learnt and self.ktui.client is not None:  # it may be a custom resource
-                self.in_background(partial(self._visit_later, reference), "take")
+                self._visit_later(reference)
             else:
                 self.notify("the Lab compares LISTs, and WATCHes that begin with all objects")
             return
@@ -87,6 +87,7 @@ class LabScreen(LabActions, mode="lab"):
         cheaper = Variant(reference.change or "cheaper", form) if form is not None else None
         self.try_original(original, cheaper)
 
+    @work(group="take", exclusive=True)
     async def _visit_later(self, reference: CompareRef) -> None:
         await self.lab.read_resources()
         self.lab.learnt = True
@@ -215,11 +216,9 @@ class LabScreen(LabActions, mode="lab"):
             if send:
                 self.action_send()
 
-    def action_choose_target(self) -> None:
+    @work(group="target", exclusive=True)
+    async def action_choose_target(self) -> None:
         """Choose ktui's own server or one of the kubeconfig's contexts, but not while a request runs."""
-        self.in_background(self._ask_target, "target")
-
-    async def _ask_target(self) -> None:
         lab = self.lab
         if lab.refuses_more():
             return

@@ -19,27 +19,20 @@ from ktui.core.object_lines import Line
 from ktui.tui.keys import bindings as keys
 
 _HIT = Style(reverse=True)
-ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added", "removed")
+_COLOURS = {
+    "key": "$primary", "string": "$foreground", "number": "$accent", "literal": "$warning",
+    "punct": "$ink-muted", "dim": "$ink-muted", "plain": "$foreground", "added": "$success",
+    "removed": "$error",
+}  # fmt: skip
 
 
 class LineView(ScrollView, can_focus=True):
     """Lines of spans with roles; the component class `lines--ROLE` has a role's colour."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
-    DEFAULT_CSS = """
-    LineView {
-        scrollbar-size: 0 1;
-        & .lines--key { color: $primary; }
-        & .lines--string { color: $foreground; }
-        & .lines--number { color: $accent; }
-        & .lines--literal { color: $warning; }
-        & .lines--punct { color: $ink-muted; }
-        & .lines--dim { color: $ink-muted; }
-        & .lines--plain { color: $foreground; }
-        & .lines--added { color: $success; }
-        & .lines--removed { color: $error; }
-    }
-    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in _COLOURS}
+    DEFAULT_CSS = "LineView { scrollbar-size: 0 1; }\n" + "\n".join(
+        f"LineView .lines--{role} {{ color: {colour}; }}" for role, colour in _COLOURS.items()
+    )
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["texts"]
 
     class Searched(Message):
