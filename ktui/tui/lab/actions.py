@@ -74,7 +74,7 @@ def headline(resource_id: str, answer: ConsistencyCheck) -> str:
 
 
 class LabActions(ServerScreen):
-    """Most make the variants to send from the form or from the result under the cursor."""
+    """Makes the variants to send from the form or from the result under the cursor."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,9 +226,9 @@ class LabActions(ServerScreen):
             problem = lab.predict_answer(lab.form).problem
             self.notify(problem.message if problem is not None else "nothing to send")
 
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _begin(self, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self.lab.mark_previous()
-        self._run = self.in_background(work, "send")
+        self._run = self.in_background(send, "send")
         self.lab.changed()
 
     def _refuses(self, *variants: Variant) -> bool:
