@@ -12,12 +12,10 @@ from textual.containers import Vertical
 
 from ktui.client.api import Received, RefusedError
 from ktui.client.connection import ClientError
-from ktui.core.format import long_bytes, safe
+from ktui.core.format import long_bytes
 from ktui.core.object_lines import text_lines
 from ktui.core.references import Selection
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.keys.hints import key_hints
-from ktui.tui.widgets.lines import line
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
@@ -41,6 +39,8 @@ class BodyScreen(TextScreen, bindings="response body"):
 
     The answer is read only as far as it is shown; for the rest the server has to wait.
     """
+
+    hints = (("body.more", "more"), ("body.view", "YAML or JSON"), *TextScreen.hints)
 
     def __init__(self, client: ApiClient, selection: Selection) -> None:
         super().__init__(f"body of GET {selection.target}", "")
@@ -99,12 +99,7 @@ class BodyScreen(TextScreen, bindings="response body"):
         self._show_keys(self.view.search_status)
 
     def _show_keys(self, found: str) -> None:
-        hints = key_hints(
-            ("body.more", "more"), ("body.view", "YAML or JSON"), ("text.search", "searches"),
-            ("text.copy", "copies"), ("text.close", "closes"),
-        )  # fmt: skip
-        status = " · ".join(part for part in (self._state, found) if part)
-        self.query_one(Vertical).border_subtitle = line((f"{safe(status)} · ", "$accent")) + hints
+        super()._show_keys(" · ".join(part for part in (self._state, found) if part))
 
     def action_more(self) -> None:
         if self._shown < MOST_BYTES:

@@ -30,6 +30,10 @@ class TextScreen(Dialog[None], bindings="text"):
     TextScreen LineView { width: 1fr; height: 1fr; }
     """
 
+    hints: tuple[tuple[str, str], ...] = (
+        ("text.search", "searches"), ("text.copy", "copies"), ("text.close", "closes"),
+    )  # fmt: skip
+
     def __init__(self, title: str, value: Any) -> None:
         super().__init__()
         self._title = title
@@ -62,8 +66,8 @@ class TextScreen(Dialog[None], bindings="text"):
         self._show_keys("")
 
     def _show_keys(self, found: str) -> None:
-        hints = key_hints(("text.search", "searches"), ("text.copy", "copies"), ("text.close", "closes"))
-        self.query_one(Vertical).border_subtitle = line((f"{found} · " if found else "", "$accent")) + hints
+        status = line((f"{found} · " if found else "", "$accent"))
+        self.query_one(Vertical).border_subtitle = status + key_hints(*self.hints)
 
     def action_search(self) -> None:
         self.query_one(HiddenInput).open()
@@ -115,7 +119,8 @@ class PagesScreen(Dialog[None], bindings="pages"):
         return self._pages[self._names[self.at]]
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll():
+        hints = ("pages.next", "next form"), ("pages.copy", "copies"), ("pages.close", "closes")
+        with framed(VerticalScroll(), self._title, *hints):
             yield Static("", markup=False)
 
     def on_mount(self) -> None:
@@ -144,11 +149,7 @@ class PagesScreen(Dialog[None], bindings="pages"):
         box.border_title = Content.assemble(title, "  ", line(*names))
 
     def _show(self) -> None:
-        box = self.query_one(VerticalScroll)
         self._entitle()
-        box.border_subtitle = key_hints(
-            ("pages.next", "next form"), ("pages.copy", "copies"), ("pages.close", "closes")
-        )
         shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))
         self.query_one(Static).update(Content("\n".join(shown)))
-        box.scroll_home(animate=False)
+        self.query_one(VerticalScroll).scroll_home(animate=False)
