@@ -96,10 +96,10 @@ class BodyScreen(TextScreen, bindings="response body"):
 
     def _show_state(self, state: str) -> None:
         self._state = f"{long_bytes(self._shown)} of {self._form}, {state}" if self._shown else state
-        self._show_keys(self.view.search_status)
+        self.show_keys(self.view.search_status)
 
-    def _show_keys(self, found: str) -> None:
-        super()._show_keys(" · ".join(part for part in (self._state, found) if part))
+    def show_keys(self, found: str) -> None:
+        super().show_keys(" · ".join(part for part in (self._state, found) if part))
 
     def action_more(self) -> None:
         if self._shown < MOST_BYTES:

@@ -63,9 +63,9 @@ class TextScreen(Dialog[None], bindings="text"):
         self.view.show(self._lines)
         box, size = self.query_one(Vertical), self.view.virtual_size
         box.styles.width, box.styles.height = size.width + _FRAME, size.height + _FRAME - 1
-        self._show_keys("")
+        self.show_keys("")
 
-    def _show_keys(self, found: str) -> None:
+    def show_keys(self, found: str) -> None:
         status = line((f"{found} · " if found else "", "$accent"))
         self.query_one(Vertical).border_subtitle = status + key_hints(*self.hints)
 
@@ -74,7 +74,7 @@ class TextScreen(Dialog[None], bindings="text"):
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        self._show_keys(self.view.search(event.value))
+        self.show_keys(self.view.search(event.value))
 
     @on(Input.Submitted)
     def action_leave(self) -> None:
@@ -88,7 +88,7 @@ class TextScreen(Dialog[None], bindings="text"):
 
     @on(LineView.Searched)
     def _searched(self) -> None:
-        self._show_keys(self.view.search_status)
+        self.show_keys(self.view.search_status)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)
