@@ -116,14 +116,16 @@ class ConfirmScreen(Dialog[bool], bindings="question"):
 class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     """Returns what the user chose, by its character, enter or a click; None if closed.
 
-    `entries` are (character or "", text, result); `hint` is on the lower edge, `at` has the cursor.
+    `entries` are (character or "", text, result), `at` has the cursor. On the lower edge are `hint` and the
+    key of `closes` (its id and what it does).
     """
 
     def __init__(
-        self, title: str, hint: str, entries: Sequence[tuple[str, Content, ScreenResultType]], at: int = 0
-    ) -> None:
+        self, title: str, hint: str, closes: tuple[str, str],
+        entries: Sequence[tuple[str, Content, ScreenResultType]], at: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self._title, self._hint, self._at = title, hint, at
+        self._title, self._hint, self._closes, self._at = title, hint, closes, at
         self.entries = tuple(entries)
         # Also bindings: a key that follows the menu's own at once is still given to the screen below.
         for index, (character, _, _) in enumerate(self.entries):
@@ -133,7 +135,7 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(text) for _, text, _ in self.entries), markup=False)
         options.highlighted = self._at
-        yield framed(Vertical(options), self._title, before=self._hint)
+        yield framed(Vertical(options), self._title, self._closes, before=f"{self._hint} · ")
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -14,7 +14,6 @@ from ktui.core.references import Object, Place, Reference, RequestRef
 from ktui.core.state import State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.dialog import Menu
-from ktui.tui.keys.hints import key_hints
 from ktui.tui.navigation.related import RelatedPlace, at_revision, related_places
 from ktui.tui.widgets.lines import line, pad
 
@@ -27,9 +26,7 @@ class JumpScreen(Menu[Place], bindings="jump"):
         for item in places:
             about = pad(item.title, 26), (item.about, "$ink-muted")
             entries.append((item.letter, line((f" {item.letter}  ", "bold $accent"), *about), item.place))
-        super().__init__(
-            title, f"letter or enter opens · {key_hints(('jump.close', 'stays')).plain}", entries
-        )
+        super().__init__(title, "letter or enter opens", ("jump.close", "stays"), entries)
 
 
 def open_revision(app: Dashboard, revision: int) -> None:
@@ -121,5 +118,5 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
         for place, group in enumerate(groups, 1)
     ]  # fmt: skip
     title = "compare with a cheaper variant: the most expensive reads"
-    hint = f"a digit or enter sends both · {key_hints(('compare.close', 'cancels')).plain}"
-    app.push_screen(CompareDialog(title, hint, entries), chosen)
+    hint, closes = "a digit or enter sends both", ("compare.close", "cancels")
+    app.push_screen(CompareDialog(title, hint, closes, entries), chosen)

@@ -24,7 +24,7 @@ from ktui.kube.gates import SHARDED
 from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.dialog import Menu
-from ktui.tui.keys.hints import key_hints, key_of
+from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.form_pane import FormPane
 from ktui.tui.lab.runner import Runner
 from ktui.tui.screen_bases.server_screen import ServerScreen
@@ -218,5 +218,5 @@ class TargetDialog(Menu[str], bindings="lab server"):
             about = "  (current context)" if name and name == current else ""
             text = line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))
             entries.append(("", text, name))
-        hint = f"enter chooses · {key_hints(('target.close', 'cancels')).plain}"
-        super().__init__("send to", hint, entries, every.index(chosen) if chosen in every else 0)
+        at = every.index(chosen) if chosen in every else 0
+        super().__init__("send to", "enter chooses", ("target.close", "cancels"), entries, at)
