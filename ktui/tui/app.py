@@ -120,14 +120,12 @@ class KtuiApp(ReplayActions):
     def _moved(self, event: ModeScreen.Moved) -> None:
         self.navigator.moved(event.before, event.now)
 
-    async def action_go_back(self) -> None:
-        await self.navigator.step(-1)
-
     async def action_come_back(self) -> None:
         await self.navigator.come_back()
 
-    async def action_go_forward(self) -> None:
-        await self.navigator.step(1)
+    async def action_travel(self, step: int) -> None:
+        """Go back (-1) or forward (1) in the history of places."""
+        await self.navigator.step(step)
 
     @property
     def commands(self) -> Commands:
@@ -140,7 +138,7 @@ class KtuiApp(ReplayActions):
         if isinstance(self.screen, ModeScreen):
             self.screen.query_one(Prompt).open(
                 ":", "", hint="tab completes · ↑ earlier lines", history=self.typed,
-                typed=lambda text: "", entered=lambda text: self.commands.run(self, text),
+                entered=lambda text: self.commands.run(self, text),
                 suggest=lambda text: self.commands.suggest(self, text),
             )  # fmt: skip
 

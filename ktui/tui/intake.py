@@ -59,10 +59,6 @@ class Intake:
         self._lost = 0
 
     @property
-    def waiting(self) -> int:
-        return len(self._waiting)
-
-    @property
     def replays(self) -> bool:
         """True if the source is a recording."""
         return self.source is not None and self.source.replays
@@ -138,10 +134,8 @@ class Intake:
         """Return whether any event came, and why no more do."""
         try:
             self.client = await source.connect(report)
-        except (ClientError, LaunchError, RecordingError) as error:
-            return False, str(error)
         except Exception as error:
-            return False, _bug(error)
+            return False, _problem(error)
         self.playback = source.playback
         if self.playback is not None:
             self.playback.changed = self._changed
@@ -157,17 +151,17 @@ class Intake:
                         self.set_link(source.link())
                 self.take(batch)
             return came, await source.why_stopped()
-        except (ClientError, RecordingError) as error:
-            return came, await source.why_stopped() or str(error)
         except Exception as error:
-            return came, await source.why_stopped() or _bug(error)
+            return came, await source.why_stopped() or _problem(error)
 
     async def close(self) -> None:
         if self.source is not None:
             await self.source.close()
 
 
-def _bug(error: Exception) -> str:
-    """Log an unexpected error, and return what to show for it."""
+def _problem(error: Exception) -> str:
+    """Return what to show for an error; one that is not expected is logged."""
+    if isinstance(error, ClientError | LaunchError | RecordingError):
+        return str(error)
     log.error("reading the telemetry failed: %s", describe(error), exc_info=error)
     return f"a bug in ktui: {describe(error)}"

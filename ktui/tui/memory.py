@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -32,16 +33,13 @@ class LineHistory:
 
     def __init__(self, name: str, path: Path | None = None) -> None:
         self.path = path or state_home() / f"{name}-history"
-        self._lines: list[str] | None = None
         self._place = 0  # entries back from the line being typed
         self._typing = ""
 
-    @property
+    @cached_property
     def lines(self) -> list[str]:
         """The entries, oldest first, without duplicates."""
-        if self._lines is None:
-            self._lines = self._load()
-        return self._lines
+        return self._load()
 
     def _load(self) -> list[str]:
         try:
@@ -57,9 +55,9 @@ class LineHistory:
         if not line or not line.isprintable():
             return
         known = self._load() or self.lines
-        self._lines = [*(item for item in known if item != line), line][-KEPT:]
+        self.lines = [*(item for item in known if item != line), line][-KEPT:]
         try:
-            _save(self.path, "".join(f"{item}\n" for item in self._lines).encode())
+            _save(self.path, "".join(f"{item}\n" for item in self.lines).encode())
         except OSError:
             return  # it stays in memory for this run
 
@@ -114,33 +112,30 @@ class ColumnChoices:
     def __init__(self, preferred: Mapping[str, Sequence[str]], path: Path | None = None) -> None:
         self.path = path or state_home() / _FILE
         self._preferred = preferred
-        self._chosen: dict[str, list[str]] | None = None
 
     def of(self, table_id: str) -> Sequence[str]:
         """Return column ids in their order; () for the table's default."""
-        return self._read().get(table_id) or self.preferred(table_id)
+        return self._chosen.get(table_id) or self.preferred(table_id)
 
     def preferred(self, table_id: str) -> Sequence[str]:
         """Return the config file's columns; () if it names none."""
         return self._preferred.get(table_id, ())
 
-    def _read(self) -> dict[str, list[str]]:
-        if self._chosen is None:
-            try:
-                saved = decode_json(read_bytes(self.path, 1 << 20), dict[str, list[str]])
-                self._chosen = {table: list(ids) for table, ids in current_columns(saved).items()}
-            except (OSError, DocumentError):  # no file yet, or not one of ktui
-                self._chosen = {}
-        return self._chosen
+    @cached_property
+    def _chosen(self) -> dict[str, list[str]]:
+        try:
+            saved = decode_json(read_bytes(self.path, 1 << 20), dict[str, list[str]])
+        except (OSError, DocumentError):  # no file yet, or not one of ktui
+            return {}
+        return {table: list(ids) for table, ids in current_columns(saved).items()}
 
     def choose(self, table_id: str, ids: Sequence[str]) -> str:
         """Save a choice (no ids: drop it). Return why it cannot be written, "" if it was."""
-        chosen = self._read()
-        chosen.pop(table_id, None)
+        self._chosen.pop(table_id, None)
         if ids:
-            chosen[table_id] = list(ids)
+            self._chosen[table_id] = list(ids)
         try:
-            _save(self.path, msgspec.json.format(msgspec.json.encode(chosen)) + b"\n")
+            _save(self.path, msgspec.json.format(msgspec.json.encode(self._chosen)) + b"\n")
         except OSError as error:
             return f"the columns were not saved: {self.path}: {error.strerror}"
         return ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
@@ -13,6 +14,9 @@ from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.rules import switch_rules
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import line
+
+if TYPE_CHECKING:
+    from ktui.tui.lab.screen import LabScreen
 
 PODS = "/api/v1/pods"
 SERVICES = "/api/v1/services"  # rarely change, so their cache is usually behind etcd
@@ -40,29 +44,38 @@ def _compare(sentence: str, original: str, variant: str, change: str, path: str 
 
 async def _two_versions(app: Dashboard) -> None:
     """Send one LIST under the rules of 1.30 and of 1.31, then restore the server's own."""
-    from ktui.tui.lab.screen import LabScreen  # start-up time
-
     server = app.state.server
     if server is None:
         return
     await app.switch_mode("lab")
-    screen = app.screen
-    if not isinstance(screen, LabScreen):
+    lab = _lab(app)
+    if lab is None:
         return
-    screen.visit(Read(Selection("LIST", PODS, "the tour")))
+    lab.visit(Read(Selection("LIST", PODS, "the tour")))
     try:
         for version in ("1.30", "1.31"):
             await switch_rules(app, version, {})
-            await _followed(app, version)
-            await screen.sending.send_once(f"under {version}")
+            await _until(partial(_follows, app, version))
+            await lab.send_once(f"under {version}")
     finally:
         await switch_rules(app, server.kube_version, server.feature_gates)
 
 
-async def _followed(app: Dashboard, version: str) -> None:
-    """Wait until telemetry names the version, which predictions follow."""
+def _follows(app: Dashboard, version: str) -> bool:
+    """True once telemetry names the version, which predictions follow."""
+    return app.state.server is not None and app.state.server.kube_version == version
+
+
+def _lab(app: Dashboard) -> LabScreen | None:
+    from ktui.tui.lab.screen import LabScreen  # start-up time
+
+    return app.screen if isinstance(app.screen, LabScreen) else None
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, for ROUNDS at most."""
     for _ in range(ROUNDS):
-        if app.state.server is not None and app.state.server.kube_version == version:
+        if holds():
             return
         await asyncio.sleep(ROUND)
 
@@ -135,20 +148,9 @@ class Story:
                 self.busy = "measuring"
                 app.paint_link()
                 await STEPS[self._place - 1].act(app)
-                await _measured(app)
+                await _until(lambda: (lab := _lab(app)) is not None and lab.sending)
+                if (lab := _lab(app)) is not None:
+                    await lab.finish_sending()
         finally:
             self.busy = ""
             app.paint_link()
-
-
-async def _measured(app: Dashboard) -> None:
-    """Wait until the Lab has begun to measure, ROUNDS at most, and then until it has ended."""
-    from ktui.tui.lab.screen import LabScreen  # start-up time
-
-    for _ in range(ROUNDS):
-        screen = app.screen
-        if isinstance(screen, LabScreen) and screen.sending.running:
-            break
-        await asyncio.sleep(ROUND)
-    if isinstance(screen := app.screen, LabScreen):
-        await screen.sending.finish()

@@ -26,7 +26,7 @@ _CORNERS = 2  # cells by which a frame's text is shorter than the content
 _STEPS = (1, 2, 3, 5, 6, 10, 15, 20, 30, 60)  # seconds per column
 
 
-Drawn: TypeAlias = tuple[list[str], list[Runs]]  # for each line its label and its cells
+Drawn: TypeAlias = tuple[str, str, list[Runs]]  # the labels of the axis' ends, and the lines of cells
 
 
 class TrafficFigure(Struct, frozen=True):
@@ -85,9 +85,9 @@ class Chart(Panel):
             early = span.end <= span.seconds
             return line(("no reads answered yet" if early else f"no read in {span.seconds} s", "$ink-muted"))
         cells = max(1, width - AXIS - 1)
-        labels, rows = self.figure.draw(span, cells, height, symbols)
+        top, bottom, rows = self.figure.draw(span, cells, height, symbols)
         rows[0] = marked(rows[0], marks([part.marked for part in span.parts], cells, symbols), symbols)
-        return with_axis(labels, rows)
+        return with_axis(top, bottom, rows)
 
 
 def symbols_of(widget: Panel) -> Symbols:
@@ -103,13 +103,9 @@ def span_for(cells: int, symbols: Symbols) -> tuple[int, int]:
     return step, columns
 
 
-def edge_labels(top: str, bottom: str, height: int) -> list[str]:
-    """Return the labels of the axis' two ends, with "" between them; of one line only the top's."""
-    return [top, *[""] * (height - 2), bottom][:height] if height > 1 else [top]
-
-
-def with_axis(labels: Sequence[str], rows: Sequence[Runs]) -> Content:
-    """Return lines of cells, each after its label."""
+def with_axis(top: str, bottom: str, rows: Sequence[Runs]) -> Content:
+    """Return lines of cells after the axis, whose ends are labelled; of one line only the top's."""
+    labels = [top, *[""] * (len(rows) - 2), bottom][: len(rows)]
     return lines(
         line((label.rjust(AXIS)[:AXIS] + " ", "$ink-muted"), *row)
         for label, row in zip(labels, rows, strict=True)
@@ -142,8 +138,7 @@ def _draw_bytes(span: TrafficWindow, width: int, height: int, symbols: Symbols) 
     top = round_top(max(*sent, *read), _LEAST)
     up, down = Series("#", "$chart-sent", sent), Series("E", "$route-etcd", read)
     label = short_bytes(top).replace(".0", "")
-    labels = edge_labels(f"↑{label}", f"↓{label}", height)
-    return labels, mirrored(up, down, top, width, height, symbols)
+    return f"↑{label}", f"↓{label}", mirrored(up, down, top, width, height, symbols)
 
 
 def _bytes_legend(span: TrafficWindow, width: int) -> Content:
@@ -172,7 +167,7 @@ def _draw_routes(span: TrafficWindow, width: int, height: int, symbols: Symbols)
 
     series = [reads(badge) for badge in ROUTES]
     top = round_top(max(map(sum, zip(*(item.values for item in series), strict=True))))
-    return edge_labels(short_count(top), "0", height), stacked(series, top, width, height, symbols)
+    return short_count(top), "0", stacked(series, top, width, height, symbols)
 
 
 FOOT = 0.1  # ms at the foot of the axis
@@ -185,8 +180,8 @@ def _draw_latency(span: TrafficWindow, width: int, height: int, symbols: Symbols
     middle = span.values(lambda part: decades_above_foot(part.quantile(0.5)))
     most = span.values(lambda part: decades_above_foot(part.most_ms) - decades_above_foot(part.quantile(0.5)))
     series = [Series("#", "$chart-typical", middle), Series("|", "$chart-most", most)]
-    labels = edge_labels(_label(FOOT * 10**decades), _label(FOOT), height)
-    return labels, stacked(series, decades, width, height, symbols)
+    rows = stacked(series, decades, width, height, symbols)
+    return _label(FOOT * 10**decades), _label(FOOT), rows
 
 
 def _latency_legend(span: TrafficWindow, width: int) -> Content:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import asyncio
 import codecs
 from contextlib import aclosing
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.binding import BindingType
 from textual.containers import Vertical
 
 from ktui.client.api import Received, RefusedError
 from ktui.client.connection import ClientError
-from ktui.core.format import long_bytes, safe
+from ktui.core.format import long_bytes
 from ktui.core.object_lines import text_lines
 from ktui.core.references import Selection
 from ktui.tui.dialogs.text import TextScreen
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints
-from ktui.tui.widgets.lines import line
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
@@ -38,13 +34,13 @@ def sent_as(selection: Selection, form: str) -> tuple[str, str]:
     return selection.target + (f"{mark}pretty=true" if form == FORMS[0] else ""), accept
 
 
-class BodyScreen(TextScreen):
+class BodyScreen(TextScreen, bindings="response body"):
     """Shows a server's answer to `selection`, as JSON or YAML.
 
     The answer is read only as far as it is shown; for the rest the server has to wait.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["response body"]
+    hints = (("body.more", "more"), ("body.view", "YAML or JSON"), *TextScreen.hints)
 
     def __init__(self, client: ApiClient, selection: Selection) -> None:
         super().__init__(f"body of GET {selection.target}", "")
@@ -100,15 +96,10 @@ class BodyScreen(TextScreen):
 
     def _show_state(self, state: str) -> None:
         self._state = f"{long_bytes(self._shown)} of {self._form}, {state}" if self._shown else state
-        self._show_keys(self.view.search_status)
+        self.show_keys(self.view.search_status)
 
-    def _show_keys(self, found: str) -> None:
-        hints = key_hints(
-            ("body.more", "more"), ("body.view", "YAML or JSON"), ("text.search", "searches"),
-            ("text.copy", "copies"), ("text.close", "closes"),
-        )  # fmt: skip
-        status = " · ".join(part for part in (self._state, found) if part)
-        self.query_one(Vertical).border_subtitle = line((f"{safe(status)} · ", "$accent")) + hints
+    def show_keys(self, found: str) -> None:
+        super().show_keys(" · ".join(part for part in (self._state, found) if part))
 
     def action_more(self) -> None:
         if self._shown < MOST_BYTES:

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Generic
+from typing import Generic, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import OptionList, Static
+from textual.widget import Widget
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ktui.tui.keys import bindings as keys
+from ktui.tui.keys.bindings import DIALOGS
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line, lines
 
+Box = TypeVar("Box", bound=Widget)
+
+
+def framed(box: Box, title: str, *hints: tuple[str, str], before: str = "") -> Box:
+    """Write the title of a box on its frame, and below it `before` and the keys of `hints`."""
+    box.border_title = line(title)
+    box.border_subtitle = line(before) + key_hints(*hints)
+    return box
+
 
 class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
-    """One box in the middle of the screen that it covers: a list, or a container."""
+    """One box in the middle of the screen that it covers: a list, or a container.
+
+    `bindings` is the name of its keys.
+    """
 
     DEFAULT_CSS = """
     Dialog { align: center middle; background: $background 60%; }
@@ -39,14 +51,46 @@ class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
             }
         }
     }
+    Dialog > Vertical > OptionList {
+        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
+        text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        &:focus { border: none; }
+        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
+    }
+    Dialog HiddenInput { display: none; border: none; height: 1; padding: 0; background: $surface; }
+    Dialog HiddenInput.-open { display: block; }
     """
+
+    def __init_subclass__(cls, *, bindings: str = "", **more: bool) -> None:
+        if bindings:
+            cls.BINDINGS = DIALOGS[bindings]
+        super().__init_subclass__(**more)
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close the dialog, once: a key typed early must not close the screen below."""
         return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
 
-class ConfirmScreen(Dialog[bool]):
+class HiddenInput(Input):
+    """A dialog's line of input, hidden until a key opens it."""
+
+    def __init__(self, placeholder: str, max_length: int = 0) -> None:
+        super().__init__(placeholder=placeholder, compact=True, max_length=max_length)
+        self.cursor_blink = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("-open")
+
+    def open(self) -> None:
+        self.add_class("-open")
+        self.focus()
+
+    def close(self) -> None:
+        self.remove_class("-open")
+
+
+class ConfirmScreen(Dialog[bool], bindings="question"):
     """Returns True after `y`, else False."""
 
     DEFAULT_CSS = """
@@ -55,7 +99,6 @@ class ConfirmScreen(Dialog[bool]):
     }
     ConfirmScreen Static { width: 1fr; height: auto; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["question"]
 
     def __init__(self, title: str, text: str) -> None:
         super().__init__()
@@ -63,10 +106,7 @@ class ConfirmScreen(Dialog[bool]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        box = Vertical()
-        box.border_title = line(self._title)
-        box.border_subtitle = key_hints(("confirm.yes", "yes"), ("confirm.no", "no"))
-        with box:
+        with framed(Vertical(), self._title, ("confirm.yes", "yes"), ("confirm.no", "no")):
             yield Static(lines([line(text) for text in self._text.split("\n")]), markup=False)
 
     def action_answer(self, yes: bool) -> None:
@@ -76,23 +116,16 @@ class ConfirmScreen(Dialog[bool]):
 class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     """Returns what the user chose, by its character, enter or a click; None if closed.
 
-    `entries` are (character or "", text, result); `hint` is on the lower edge, `at` has the cursor.
-    """
-
-    DEFAULT_CSS = """
-    Menu > Vertical > OptionList {
-        height: auto; max-height: 100%; border: none; padding: 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
-        &:focus { border: none; }
-        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
-    }
+    `entries` are (character or "", text, result), `at` has the cursor. On the lower edge are `hint` and the
+    key of `closes` (its id and what it does).
     """
 
     def __init__(
-        self, title: str, hint: str, entries: Sequence[tuple[str, Content, ScreenResultType]], at: int = 0
-    ) -> None:
+        self, title: str, hint: str, closes: tuple[str, str],
+        entries: Sequence[tuple[str, Content, ScreenResultType]], at: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self._title, self._hint, self._at = title, hint, at
+        self._title, self._hint, self._closes, self._at = title, hint, closes, at
         self.entries = tuple(entries)
         # Also bindings: a key that follows the menu's own at once is still given to the screen below.
         for index, (character, _, _) in enumerate(self.entries):
@@ -102,9 +135,7 @@ class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(text) for _, text, _ in self.entries), markup=False)
         options.highlighted = self._at
-        box = Vertical(options)
-        box.border_title, box.border_subtitle = line(self._title), line(self._hint)
-        yield box
+        yield framed(Vertical(options), self._title, self._closes, before=f"{self._hint} · ")
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

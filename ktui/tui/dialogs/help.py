@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
@@ -19,9 +18,7 @@ from textual.widgets import Input, Static
 
 from ktui.core.rows import LEGEND
 from ktui.tui.cache.rv_progress import MARKS, RvProgressPanel
-from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints
+from ktui.tui.dialogs.dialog import Dialog, HiddenInput, framed
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
@@ -72,7 +69,7 @@ class HelpColumn(Widget):
         return help_content(self.sections, self.content_size.width)
 
 
-class HelpScreen(Dialog[None]):
+class HelpScreen(Dialog[None], bindings="help"):
     """`?` opens and closes the help; text typed after `/` filters it."""
 
     HORIZONTAL_BREAKPOINTS = _WIDTHS
@@ -82,14 +79,12 @@ class HelpScreen(Dialog[None]):
     }
     HelpScreen Horizontal { height: auto; layout: vertical; padding: 0 1 0 0; }
     HelpScreen HelpColumn { width: 1fr; height: auto; }
-    HelpScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
     HelpScreen #help-none { display: none; color: $ink-muted; }
-    HelpScreen .-open { display: block; }
+    HelpScreen #help-none.-open { display: block; }
     HelpScreen.-wide > Vertical { width: 116; }
     HelpScreen.-wide Horizontal { layout: horizontal; }
     HelpScreen.-wide #help-first { margin-right: 2; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["help"]
     AUTO_FOCUS = ""
 
     def __init__(self, over: Screen[object]) -> None:
@@ -97,13 +92,8 @@ class HelpScreen(Dialog[None]):
         self.sections = sections_of(over)
 
     def compose(self) -> ComposeResult:
-        box = Vertical()
-        box.border_title = "help"
-        box.border_subtitle = key_hints(("help.filter", "finds"), ("help.leave", "closes"))
-        with box:
-            field = Input(placeholder="search the keys", compact=True)
-            field.cursor_blink = False
-            yield field
+        with framed(Vertical(), "help", ("help.filter", "finds"), ("help.leave", "closes")):
+            yield HiddenInput("search the keys")
             with VerticalScroll(can_focus=False), Horizontal():
                 yield HelpColumn(id="help-first")
                 yield HelpColumn(id="help-second")
@@ -129,16 +119,14 @@ class HelpScreen(Dialog[None]):
         self.set_focus(None)
 
     def action_narrow(self) -> None:
-        field = self.query_one(Input)
-        field.add_class("-open")
-        field.focus()
+        self.query_one(HiddenInput).open()
 
     def action_leave(self) -> None:
         """Close the filter, or without one the help."""
-        field = self.query_one(Input)
-        if field.has_class("-open"):
+        field = self.query_one(HiddenInput)
+        if field.is_open:
             field.value = ""
-            field.remove_class("-open")
+            field.close()
             self.set_focus(None)
         else:
             self.dismiss()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
-
-from textual.binding import BindingType
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
@@ -17,25 +14,19 @@ from ktui.core.references import Object, Place, Reference, RequestRef
 from ktui.core.state import State
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.dialog import Menu
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints
 from ktui.tui.navigation.related import RelatedPlace, at_revision, related_places
 from ktui.tui.widgets.lines import line, pad
 
 
-class JumpScreen(Menu[Place]):
+class JumpScreen(Menu[Place], bindings="jump"):
     """The related places, each by its letter."""
-
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self, title: str, places: Sequence[RelatedPlace]) -> None:
         entries = []
         for item in places:
             about = pad(item.title, 26), (item.about, "$ink-muted")
             entries.append((item.letter, line((f" {item.letter}  ", "bold $accent"), *about), item.place))
-        super().__init__(
-            title, f"letter or enter opens · {key_hints(('jump.close', 'stays')).plain}", entries
-        )
+        super().__init__(title, "letter or enter opens", ("jump.close", "stays"), entries)
 
 
 def open_revision(app: Dashboard, revision: int) -> None:
@@ -92,13 +83,12 @@ def _nothing(revision: int, state: State) -> str:
     return "no longer in any event buffer, and no request in the log was answered at it"
 
 
-class CompareDialog(Menu[Group]):
+class CompareDialog(Menu[Group], bindings="compare"):
     """The most expensive kinds of LISTs, each by its digit."""
 
     DEFAULT_CSS = """
     CompareDialog > Vertical { width: 100; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["compare"]
 
 
 MOST = 9  # reads: one for each digit
@@ -128,5 +118,5 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
         for place, group in enumerate(groups, 1)
     ]  # fmt: skip
     title = "compare with a cheaper variant: the most expensive reads"
-    hint = f"a digit or enter sends both · {key_hints(('compare.close', 'cancels')).plain}"
-    app.push_screen(CompareDialog(title, hint, entries), chosen)
+    hint, closes = "a digit or enter sends both", ("compare.close", "cancels")
+    app.push_screen(CompareDialog(title, hint, closes, entries), chosen)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 from urllib.parse import unquote
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
 
@@ -23,9 +21,7 @@ from ktui.core.table.columns import Cell, Column
 from ktui.kube.gates import FeatureSpec, GateStage, default_of
 from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, behaviour_of, parse_gates, steering_gates
 from ktui.tui.dashboard import Dashboard
-from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints
+from ktui.tui.dialogs.dialog import Dialog, framed
 from ktui.tui.source import Stage
 from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.minor_rows import followed_behaviour, routes_under
@@ -64,7 +60,7 @@ _GATES: tuple[Column[GateChoice], ...] = (
 )
 
 
-class RulesScreen(Dialog[Behaviour | None]):
+class RulesScreen(Dialog[Behaviour | None], bindings="rules"):
     """Returns the chosen behaviour, None if closed.
 
     `effect` describes what a behaviour would change; `does` says what enter does.
@@ -78,7 +74,6 @@ class RulesScreen(Dialog[Behaviour | None]):
     RulesScreen VTable { scrollbar-background: $surface; scrollbar-background-hover: $surface; }
     """
     AUTO_FOCUS = "#choice-version"
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["rules"]
 
     def __init__(
         self, now: Behaviour, wanted: str, effect: Callable[[Behaviour], Content],
@@ -102,12 +97,8 @@ class RulesScreen(Dialog[Behaviour | None]):
         self._turned: dict[str, bool] = dict(now.changed_gates)
 
     def compose(self) -> ComposeResult:
-        box = Container()
-        box.border_title = self._title
-        box.border_subtitle = key_hints(
-            ("table.open", self._does), ("rules.turn", "toggles a gate"), ("rules.close", "closes")
-        )
-        with box:
+        hints = ("table.open", self._does), ("rules.turn", "toggles a gate"), ("rules.close", "closes")
+        with framed(Container(), self._title, *hints):
             with Horizontal():
                 yield self.versions
                 yield self.gates

@@ -5,11 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -17,21 +16,19 @@ from textual.widgets.option_list import Option
 
 from ktui.core.format import safe
 from ktui.core.table.columns import Column
-from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints, key_of
+from ktui.tui.dialogs.dialog import Dialog, framed
+from ktui.tui.keys.hints import key_of
 from ktui.tui.table.painting import sort_mark
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, pad
 
 
-class ColumnScreen(Dialog[tuple[str, ...] | None]):
+class ColumnScreen(Dialog[tuple[str, ...] | None], bindings="columns"):
     """The table follows each change. Returns the ids to show; () for the default, None for no change."""
 
     DEFAULT_CSS = """
     ColumnScreen > OptionList { width: 84; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["columns"]
 
     def __init__(self, table: VTable[Any], start: Sequence[str]) -> None:
         super().__init__()
@@ -46,13 +43,10 @@ class ColumnScreen(Dialog[tuple[str, ...] | None]):
         self._order = [*shown, *(c.id for c in self._table.columns if c.id not in self._shown)]
 
     def compose(self) -> ComposeResult:
-        options = OptionList()
-        options.border_title = "columns"
-        options.border_subtitle = line(f"{key_of('columns.up')} ") + key_hints(
-            ("columns.down", "move"), ("columns.toggle", "shows"),
-            ("columns.reset", "resets"), ("columns.close", "closes"),
+        yield framed(
+            OptionList(), "columns", ("columns.down", "move"), ("columns.toggle", "shows"),
+            ("columns.reset", "resets"), ("columns.close", "closes"), before=f"{key_of('columns.up')} ",
         )  # fmt: skip
-        yield options
 
     def on_mount(self) -> None:
         self._paint(0)
@@ -124,10 +118,8 @@ def letters(names: Iterable[str]) -> dict[str, str]:
     return {name: letter for letter, name in given.items()}
 
 
-class SortScreen(Dialog[None]):
+class SortScreen(Dialog[None], bindings="sort"):
     """A letter sorts by its column, or reverses that sort; with shift it sets the second key."""
-
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["sort"]
 
     def __init__(self, table: VTable[Any]) -> None:
         super().__init__()
@@ -137,10 +129,8 @@ class SortScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         options = OptionList(*(Option(self._option_text(each), id=each.id) for each in self._table.columns))
-        options.border_title = "sort by"
-        hints = key_hints(("sort.none", "none"), ("sort.close", "closes"))
-        options.border_subtitle = line("letter · shift: second key · ") + hints
-        yield options
+        hints = ("sort.none", "none"), ("sort.close", "closes")
+        yield framed(options, "sort by", *hints, before="letter · shift: second key · ")
 
     def on_mount(self) -> None:
         now = self._table.sort_by[0][0] if self._table.sort_by else self._table.columns[0].id
@@ -195,23 +185,19 @@ _WIDTH = 18
 _BOX, _FRAME = 84, 8  # cells of the box; those of them for frame, padding, gap and scroll bar
 
 
-class FilterHelpScreen(Dialog[None]):
+class FilterHelpScreen(Dialog[None], bindings="filter help"):
     """Opens over the prompt in which the filter is being typed."""
 
     DEFAULT_CSS = f"""
     FilterHelpScreen > VerticalScroll {{ width: {_BOX}; padding: 0 2; }}
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["filter help"]
 
     def __init__(self, table: VTable[Any]) -> None:
         super().__init__()
         self._table = table
 
     def compose(self) -> ComposeResult:
-        box = VerticalScroll()
-        box.border_title = "filter"
-        box.border_subtitle = key_hints(("filter.help.close", "closes"))
-        with box:
+        with framed(VerticalScroll(), "filter", ("filter.help.close", "closes")):
             room = min(_BOX, int(self.app.size.width * 0.96)) - _FRAME - _WIDTH
             rows = [text for example, about in GRAMMAR for text in _entry(example, about, room)]
             rows += [line(""), line(("all terms must match", "$ink-muted")), line("")]

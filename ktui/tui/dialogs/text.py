@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from ktui.core.format import safe
 from ktui.core.object_lines import Line, TextSpan, json_lines
-from ktui.tui.dialogs.dialog import Dialog
-from ktui.tui.keys import bindings as keys
+from ktui.tui.dialogs.dialog import Dialog, HiddenInput, framed
 from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line
@@ -24,16 +22,17 @@ from ktui.tui.widgets.lines import line
 _FRAME = 4  # cells and lines of the box around the text
 
 
-class TextScreen(Dialog[None]):
+class TextScreen(Dialog[None], bindings="text"):
     """Shows a JSON value, indented, or a text; `/` searches it, `c` copies it."""
 
     DEFAULT_CSS = """
     TextScreen > Vertical { width: auto; max-width: 90%; height: auto; max-height: 90%; }
     TextScreen LineView { width: 1fr; height: 1fr; }
-    TextScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
-    TextScreen Input.-open { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["text"]
+
+    hints: tuple[tuple[str, str], ...] = (
+        ("text.search", "searches"), ("text.copy", "copies"), ("text.close", "closes"),
+    )  # fmt: skip
 
     def __init__(self, title: str, value: Any) -> None:
         super().__init__()
@@ -50,13 +49,9 @@ class TextScreen(Dialog[None]):
         return self.query_one(LineView)
 
     def compose(self) -> ComposeResult:
-        box = Vertical()
-        box.border_title = Content(safe(self._title))
-        with box:
+        with framed(Vertical(), self._title):
             yield LineView()
-            field = Input(placeholder="search", compact=True)
-            field.cursor_blink = False
-            yield field
+            yield HiddenInput("search")
 
     def on_mount(self) -> None:
         if self.query(LineView):  # missing if the app ended before this screen was composed
@@ -68,34 +63,32 @@ class TextScreen(Dialog[None]):
         self.view.show(self._lines)
         box, size = self.query_one(Vertical), self.view.virtual_size
         box.styles.width, box.styles.height = size.width + _FRAME, size.height + _FRAME - 1
-        self._show_keys("")
+        self.show_keys("")
 
-    def _show_keys(self, found: str) -> None:
-        hints = key_hints(("text.search", "searches"), ("text.copy", "copies"), ("text.close", "closes"))
-        self.query_one(Vertical).border_subtitle = line((f"{found} · " if found else "", "$accent")) + hints
+    def show_keys(self, found: str) -> None:
+        status = line((f"{found} · " if found else "", "$accent"))
+        self.query_one(Vertical).border_subtitle = status + key_hints(*self.hints)
 
     def action_search(self) -> None:
-        field = self.query_one(Input)
-        field.add_class("-open")
-        field.focus()
+        self.query_one(HiddenInput).open()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
-        self._show_keys(self.view.search(event.value))
+        self.show_keys(self.view.search(event.value))
 
     @on(Input.Submitted)
     def action_leave(self) -> None:
         """Leave the search for the text, or close the dialog."""
-        field = self.query_one(Input)
-        if not field.has_class("-open"):
+        field = self.query_one(HiddenInput)
+        if field.is_open:
+            field.close()
+            self.view.focus()
+        else:
             self.dismiss()
-            return
-        field.remove_class("-open")
-        self.view.focus()
 
     @on(LineView.Searched)
     def _searched(self) -> None:
-        self._show_keys(self.view.search_status)
+        self.show_keys(self.view.search_status)
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self.text)
@@ -107,13 +100,12 @@ def pretty(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-class PagesScreen(Dialog[None]):
+class PagesScreen(Dialog[None], bindings="pages"):
     """Shows one of `pages` (title → text); `y` shows the next."""
 
     DEFAULT_CSS = """
     PagesScreen > VerticalScroll { width: 90%; max-height: 90%; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["pages"]
 
     def __init__(self, title: str, pages: dict[str, str]) -> None:
         super().__init__()
@@ -127,7 +119,8 @@ class PagesScreen(Dialog[None]):
         return self._pages[self._names[self.at]]
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll():
+        hints = ("pages.next", "next form"), ("pages.copy", "copies"), ("pages.close", "closes")
+        with framed(VerticalScroll(), self._title, *hints):
             yield Static("", markup=False)
 
     def on_mount(self) -> None:
@@ -156,11 +149,7 @@ class PagesScreen(Dialog[None]):
         box.border_title = Content.assemble(title, "  ", line(*names))
 
     def _show(self) -> None:
-        box = self.query_one(VerticalScroll)
         self._entitle()
-        box.border_subtitle = key_hints(
-            ("pages.next", "next form"), ("pages.copy", "copies"), ("pages.close", "closes")
-        )
         shown = (safe(text.expandtabs(4)) for text in self.text.split("\n"))
         self.query_one(Static).update(Content("\n".join(shown)))
-        box.scroll_home(animate=False)
+        self.query_one(VerticalScroll).scroll_home(animate=False)

@@ -24,8 +24,8 @@ from ktui.tui.etcd.keys_pane import KeysPane
 from ktui.tui.etcd.tree_pane import TreePane
 from ktui.tui.etcd.value_pane import ValueView
 from ktui.tui.navigation.related import etcd_root
-from ktui.tui.screen_bases.filtering import Copies
 from ktui.tui.screen_bases.server_screen import ServerPane, ServerScreen
+from ktui.tui.screen_bases.table_screen import Copies
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import line

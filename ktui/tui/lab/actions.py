@@ -1,4 +1,4 @@
-"""The requests that the Lab's keys send: the form, its variants, the next page, a cheaper variant."""
+"""The Lab's keys that send requests: the form, its variants, the next page, a cheaper variant."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from textual import on, work
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from ktui.client.connection import ClientError
@@ -30,42 +31,17 @@ from ktui.core.lab.form_prediction import NOTHING
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Polling
 from ktui.core.prediction.prediction import cheaper_of
-from ktui.kube.resources import Resource
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabContext
+from ktui.tui.lab.field_form import FieldForm
+from ktui.tui.lab.form_pane import FormPane
+from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import PREVIOUS, Planned
+from ktui.tui.screen_bases.server_screen import ServerScreen
 
 # From this many objects on, the user is asked before an etcd that ktui did not start is read.
 MANY_OBJECTS = 5_000
-
-
-def check_consistency(lab: LabContext) -> None:
-    """Compare the cache of the form's resource with etcd at the cache's own revision."""
-    resource = lab.table.by_name(lab.form.resource)
-    if resource is None:
-        lab.say("name a resource first")
-    elif lab.kube is not None:
-        lab.say("only ktui's own server compares its caches with etcd")
-    else:
-        lab.screen.in_background(partial(_check, lab, resource), "consistency")
-
-
-async def _check(lab: LabContext, resource: Resource) -> None:
-    row, server = lab.state.caches.get(resource.id), lab.state.server
-    objects = row.cache.objects if row is not None else 0
-    if objects > MANY_OBJECTS and server is not None and server.etcd_kind == "external":
-        text = f"This reads {many(objects, 'object')} from an etcd that ktui did not start. Go on?"
-        if not await lab.screen.app.push_screen_wait(ConfirmScreen("compare with etcd", text)):
-            return
-    try:
-        answer = await lab.screen.server.check(resource.id)
-    except ClientError as error:
-        lab.say(str(error), "error")
-        return
-    lab.consistency = headline(resource.id, answer)
-    lab.changed()
-    lab.screen.app.push_screen(TextScreen(f"{resource.id}, cache and etcd", report(resource.id, answer)))
 
 
 def report(resource_id: str, answer: ConsistencyCheck) -> str:
@@ -97,62 +73,95 @@ def headline(resource_id: str, answer: ConsistencyCheck) -> str:
     return f"{resource_id}: cache {sign} etcd at RV {rv} ({cost})"
 
 
-class LabActions:
-    """Each action makes the variants to send from the form or from the result under the cursor."""
+class LabActions(ServerScreen):
+    """Makes the variants to send from the form or from the result under the cursor."""
 
-    def __init__(self, lab: LabContext) -> None:
-        self._lab = lab
+    def __init__(self) -> None:
+        super().__init__()
+        self.lab = LabContext(self)
+        self.form_pane = FormPane(self.lab.candidates)
+        self.results = ResultsPane()
         self._run: Worker[None] | None = None
 
     @property
-    def begun(self) -> bool:
-        """True once anything has been sent in this run of the dashboard."""
-        return self._run is not None
-
-    @property
-    def running(self) -> bool:
+    def sending(self) -> bool:
         """True from the key that sends requests to their end."""
         return self._run is not None and not self._run.is_finished
 
-    async def finish(self) -> None:
+    async def finish_sending(self) -> None:
         """Wait until what is being sent has been answered, stopped or has failed."""
         if self._run is not None:
             with suppress(WorkerCancelled, WorkerFailed):
                 await self._run.wait()
 
-    def send(self) -> None:
-        self._start([_original(self._lab.form)])
+    @on(FieldForm.Submitted)
+    def action_send(self) -> None:
+        self._start([_original(self.lab.form)])
 
-    def compare(self) -> None:
-        lab = self._lab
-        namespace = "" if lab.kube is not None else lab.busy_namespace
-        self._start(variants_of(lab.form, self._current_rv(), namespace))
+    def action_compare(self) -> None:
+        """Compare variants; while ktui's own server is stopped, restart it (the app has the same key)."""
+        lab = self.lab
+        if self.ktui.link.broken and lab.kube is None:
+            self.ktui.action_restart()
+        else:
+            namespace = "" if lab.kube is not None else lab.busy_namespace
+            self._start(variants_of(lab.form, self._current_rv(), namespace))
 
-    def next_page(self) -> None:
+    def action_next_page(self) -> None:
         """Send the next page of the result under the cursor, and put its continue token into the form."""
-        if (result := self._lab.result) is not None:
+        if (result := self.results.result) is not None:
             # The token contains the revision: no other may be given.
             token = result.answer.continue_token
             form = replace(result.form, continue_token=token, resource_version="", match="")
             for name in ("continue_token", "resource_version", "match"):
-                self._lab.form_pane.fields.set_value(name, getattr(form, name))
+                self.form_pane.fields.set_value(name, getattr(form, name))
             self._start([Variant(f"page after #{result.number}", form)])
 
-    def try_cheaper(self) -> None:
+    def action_try_cheaper(self) -> None:
         """Compare the result under the cursor, or the form, with its next cheaper variant."""
-        result = self._lab.result
+        result = self.results.result
         if result is not None and result.ok and self._same_server(result):
             original = Variant(ORIGINAL, result.form, result.answer.pages > 1)
             self.try_original(original, number=result.number)
         else:
-            self.try_original(_original(self._lab.form))
+            self.try_original(_original(self.lab.form))
+
+    def action_stop(self) -> None:
+        if self._run is not None:
+            self._run.cancel()
+
+    def action_check_consistency(self) -> None:
+        """Compare the cache of the form's resource with etcd at the cache's own revision."""
+        resource = self.lab.table.by_name(self.lab.form.resource)
+        if resource is None:
+            self.notify("name a resource first")
+        elif self.lab.kube is not None:
+            self.notify("only ktui's own server compares its caches with etcd")
+        else:
+            self._check(resource.id)
+
+    @work(group="consistency", exclusive=True)
+    async def _check(self, resource: str) -> None:
+        row, server = self.lab.state.caches.get(resource), self.lab.state.server
+        objects = row.cache.objects if row is not None else 0
+        if objects > MANY_OBJECTS and server is not None and server.etcd_kind == "external":
+            text = f"This reads {many(objects, 'object')} from an etcd that ktui did not start. Go on?"
+            if not await self.app.push_screen_wait(ConfirmScreen("compare with etcd", text)):
+                return
+        try:
+            answer = await self.server.check(resource)
+        except ClientError as error:
+            self.notify(str(error), severity="error")
+            return
+        self.lab.consistency = headline(resource, answer)
+        self.lab.changed()
+        self.app.push_screen(TextScreen(f"{resource}, cache and etcd", report(resource, answer)))
 
     def try_original(self, original: Variant, variant: Variant | None = None, *, number: int = 0) -> None:
         """Compare a request with `variant`, or its first cheaper variant; without one, send it alone.
 
         `number` is that of its result if it has been sent.
         """
-        lab = self._lab
         found = variant or self._cheaper(original.form, number)
         if found is not None:
             whole = original.all_pages or not original.form.pages
@@ -160,27 +169,23 @@ class LabActions:
             if not self._refuses(original, found):
                 self._begin(partial(self._compare, original, found, number))
         elif number:
-            lab.say(f"no untried cheaper variant of #{number} left{self._untried(original.form)}")
+            self.notify(f"no untried cheaper variant of #{number} left{self._untried(original.form)}")
         else:
-            lab.say(f"no cheaper variant can be tried{self._untried(original.form)}: sent alone")
+            self.notify(f"no cheaper variant can be tried{self._untried(original.form)}: sent alone")
             self._start([original])
 
     def _untried(self, form: ListForm) -> str:
         """Return why the existing advice cannot be sent: ` (…)`; "" without such advice."""
-        explanation = self._lab.predict_answer(form).explanation
+        explanation = self.lab.predict_answer(form).explanation
         reasons = [why_not(advice) for advice in explanation.advice] if explanation is not None else []
         return next((f" ({reason})" for reason in reasons if reason), "")
 
-    def stop(self) -> None:
-        if self._run is not None:
-            self._run.cancel()
-
     def _same_server(self, result: LabResult) -> bool:
-        return result.server == self._lab.server_name and not result.previous
+        return result.server == self.lab.server_name and not result.previous
 
     def _cheaper(self, form: ListForm, number: int) -> Variant | None:
         """Return the first cheaper variant that was not compared with result `number`; None without one."""
-        lab = self._lab
+        lab = self.lab
         compared = [each for each in lab.runner.results if number and each.baseline == number]
         tried = {(each.path, each.form.accept) for each in compared}
         resource, prediction = lab.table.by_name(form.resource), lab.predict_answer(form)
@@ -199,7 +204,7 @@ class LabActions:
 
         The cache's revision, or else etcd's; with a kube-apiserver the last one that it answered with.
         """
-        lab, wanted = self._lab, self._lab.form.resource
+        lab, wanted = self.lab, self.lab.form.resource
         if lab.kube is not None:
             of = (each for each in lab.runner.results if each.form.resource == wanted)
             seen = [each.answer.rv for each in of if self._same_server(each)]
@@ -211,7 +216,7 @@ class LabActions:
     # Sending.
 
     def _start(self, variants: Sequence[Variant]) -> None:
-        lab = self._lab
+        lab = self.lab
         if self._refuses(*variants):
             return
         known = [each for each in variants if lab.table.by_name(each.form.resource) is not None]
@@ -219,26 +224,26 @@ class LabActions:
             self._begin(partial(self._send, known))
         else:
             problem = lab.predict_answer(lab.form).problem
-            lab.say(problem.message if problem is not None else "nothing to send")
+            self.notify(problem.message if problem is not None else "nothing to send")
 
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._lab.mark_previous()
-        self._run = self._lab.screen.in_background(work, "send")
-        self._lab.changed()
+    def _begin(self, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self.lab.mark_previous()
+        self._run = self.in_background(send, "send")
+        self.lab.changed()
 
     def _refuses(self, *variants: Variant) -> bool:
         """Return True, and notify the user of the reason: something runs, or a shard would be ignored."""
-        if self._lab.refuses_more():
+        if self.lab.refuses_more():
             return True
         for variant in variants:
-            problem = self._lab.predict_answer(variant.form).problem if variant.form.shard else None
+            problem = self.lab.predict_answer(variant.form).problem if variant.form.shard else None
             if problem is not None and not problem.code and problem.field == "shard":
-                self._lab.say(f"not sent: {problem.message}")
+                self.notify(f"not sent: {problem.message}")
                 return True
         return False
 
     async def _compare(self, original: Variant, variant: Variant, number: int) -> None:
-        lab = self._lab
+        lab = self.lab
 
         async def send(target: Target) -> None:
             first, second = self._plan(original), self._plan(variant, number or PREVIOUS)
@@ -249,7 +254,7 @@ class LabActions:
 
     def _polling(self, form: ListForm) -> Polling | None:
         """Return a client's polls and the bytes of events per minute; None if it does not repeat the LIST."""
-        lab = self._lab
+        lab = self.lab
         every = lab.state.access_patterns.of_target(lab.predict_answer(form).path).repeated_every
         resource = lab.table.by_name(form.resource)
         if not every or form.stream or resource is None or lab.kube is not None:
@@ -260,12 +265,12 @@ class LabActions:
 
     async def send_once(self, label: str) -> None:
         """Send the form and wait for the answer."""
-        variant = Variant(label, self._lab.form)
+        variant = Variant(label, self.lab.form)
         if not self._refuses(variant):
             await self._send([variant])
 
     async def _send(self, variants: Sequence[Variant]) -> None:
-        lab = self._lab
+        lab = self.lab
 
         async def send(target: Target) -> None:
             await lab.runner.run(target, [self._plan(each) for each in variants], lab.server_name)
@@ -276,22 +281,22 @@ class LabActions:
         self, variants: Sequence[Variant], send: Callable[[Target], Coroutine[Any, Any, None]]
     ) -> None:
         """Send if the user agrees. Plans are made then: the check before learns the number of objects."""
-        lab = self._lab
+        lab = self.lab
         try:
             if await self.agreed([lab.predict_answer(each.form).path for each in variants]):
                 await send(lab.target)
         except ClientError as error:
-            lab.say(str(error), "error")
+            self.notify(str(error), severity="error")
         finally:
             lab.changed()
 
     def _plan(self, variant: Variant, baseline: int = 0) -> Planned:
-        prediction = self._lab.predict_answer(variant.form)
+        prediction = self.lab.predict_answer(variant.form)
         return Planned(variant, prediction.path, prediction.figures or NOTHING, baseline)
 
     async def agreed(self, paths: Sequence[str]) -> bool:
         """Ask the user before an expensive LIST is sent to a real kube-apiserver. Raises ClientError."""
-        lab, kube = self._lab, self._lab.kube
+        kube = self.lab.kube
         if kube is None:
             return True
         found = await unbounded_lists(kube.target.client, paths, kube.assumptions)
@@ -303,7 +308,7 @@ class LabActions:
             f"{what} over {integer(found.objects)} objects, about {long_bytes(found.bytes)} as JSON, "
             f"of {kube.context} ({url}).\n\nSend?"
         )
-        agreed: bool = await lab.screen.app.push_screen_wait(ConfirmScreen("a large LIST", question))
+        agreed: bool = await self.app.push_screen_wait(ConfirmScreen("a large LIST", question))
         return agreed
 
 

@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import msgspec
-from textual.binding import BindingType
 from textual.message import Message
 
 from ktui import __version__
@@ -18,7 +17,6 @@ from ktui.client.kubeconfig_reader import kubeconfig_files, read_kubeconfig
 from ktui.client.target import KtuiTarget, Target, target_of
 from ktui.core.lab.form import PAGE, ListForm
 from ktui.core.lab.form_prediction import LabPrediction, predict_form
-from ktui.core.lab.result import LabResult
 from ktui.core.prediction.assumptions import ServerAssumptions, server_behaviour
 from ktui.core.state import State
 from ktui.kube.crd import resources_of
@@ -26,10 +24,8 @@ from ktui.kube.gates import SHARDED
 from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.kube.versions import BehaviourError
 from ktui.tui.dialogs.dialog import Menu
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints, key_of
+from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.form_pane import FormPane
-from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import Runner
 from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.widgets.lines import line
@@ -79,18 +75,9 @@ class LabContext:
         self._served: tuple[str, int, int] | None = None
 
     @property
-    def form_pane(self) -> FormPane:
-        return self.screen.query_one(FormPane)
-
-    @property
     def form(self) -> ListForm:
         """The LIST in the form."""
-        return self.form_pane.form
-
-    @property
-    def result(self) -> LabResult | None:
-        """The result under the cursor."""
-        return self.screen.query_one(ResultsPane).result
+        return self.screen.query_one(FormPane).form
 
     @property
     def state(self) -> State:
@@ -131,18 +118,15 @@ class LabContext:
         """Post `Changed`; called when a request has been started or has ended."""
         self.screen.post_message(self.Changed())
 
-    def say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.notify(text, severity=severity)
-
     def refuses_more(self) -> bool:
         """Return True while a request runs, and notify the user of that."""
         if self.runner.running:
-            self.say(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
+            self.screen.notify(f"one request at a time: {key_of('lab.stop')} stops the one that runs")
         return self.runner.running
 
     def _warn(self, problem: str) -> None:
         if problem:
-            self.say(problem, "warning")
+            self.screen.notify(problem, severity="warning")
 
     def forget(self) -> None:
         """Drop all results, saved ones too."""
@@ -170,7 +154,7 @@ class LabContext:
     async def read_resources(self) -> None:
         """Read custom resources and namespaces; on errors, completions for them are missing."""
         try:
-            definitions = msgspec.convert(await self.screen.ask(CRDS), _Definitions)
+            definitions = msgspec.convert(await self.screen.client.get_json(CRDS), _Definitions)
             custom = []
             for crd in definitions.items or ():
                 with suppress(AttributeError, KeyError, TypeError, ValueError):
@@ -205,7 +189,6 @@ class LabContext:
 
 
 OWN = "ktui's own server"
-Severity = Literal["information", "warning", "error"]
 
 
 async def connect(context: str) -> KubeServer:
@@ -221,13 +204,12 @@ async def connect(context: str) -> KubeServer:
     return KubeServer(context, target, assumptions, tuple(connection.warnings))
 
 
-class TargetDialog(Menu[str]):
+class TargetDialog(Menu[str], bindings="lab server"):
     """Returns a context's name, "" for ktui's own server, None for no change."""
 
     DEFAULT_CSS = """
     TargetDialog > Vertical { width: 60; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["lab server"]
 
     def __init__(self, names: Sequence[str], current: str, chosen: str) -> None:
         entries, every = [], ["", *names]
@@ -236,5 +218,5 @@ class TargetDialog(Menu[str]):
             about = "  (current context)" if name and name == current else ""
             text = line((mark, "$accent"), (name or OWN, "$ink-strong"), (about, "$ink-muted"))
             entries.append(("", text, name))
-        hint = f"enter chooses · {key_hints(('target.close', 'cancels')).plain}"
-        super().__init__("send to", hint, entries, every.index(chosen) if chosen in every else 0)
+        at = every.index(chosen) if chosen in every else 0
+        super().__init__("send to", "enter chooses", ("target.close", "cancels"), entries, at)

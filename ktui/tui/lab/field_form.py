@@ -49,9 +49,6 @@ class ChoiceField(Widget, can_focus=True):
     """
     value: reactive[str] = reactive("")
 
-    class Changed(Message):
-        """The value has changed."""
-
     def __init__(self, choices: Sequence[str], *, hint: str = "", name: str | None = None) -> None:
         super().__init__(name=name)
         self.choices = tuple(choices)
@@ -61,14 +58,11 @@ class ChoiceField(Widget, can_focus=True):
     def render(self) -> Content:
         return Content(f"‹ {self.value or self._hint} ›")
 
-    class Submitted(Message):
-        """Enter was pressed on a choice."""
-
     def watch_value(self) -> None:
-        self.post_message(self.Changed())
+        self.post_message(FieldForm.Changed())
 
     def action_submit(self) -> None:
-        self.post_message(self.Submitted())
+        self.post_message(FieldForm.Submitted())
 
     def action_turn(self, step: int) -> None:
         at = self.choices.index(self.value) if self.value in self.choices else 0
@@ -169,13 +163,11 @@ class FieldForm(Grid):
             self.screen.set_focus(nearest)
 
     @on(Input.Changed)
-    @on(ChoiceField.Changed)
     def _changed(self, event: Message) -> None:
         event.stop()
         self.post_message(self.Changed())
 
     @on(Input.Submitted)
-    @on(ChoiceField.Submitted)
     def _submitted(self, event: Message) -> None:
         event.stop()
         self.post_message(self.Submitted())

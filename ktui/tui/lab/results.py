@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from textual.app import ComposeResult
@@ -16,7 +15,7 @@ from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Trial, Verdict
 from ktui.core.rows import badge_of_route
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.lab_columns import badge_of_result, columns, result_lines
+from ktui.tui.lab.lab_columns import badge_of_result, columns
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import line, lines, longest_that_fits, parts_that_fit, wrapped
 from ktui.tui.widgets.panel import Panel
@@ -147,10 +146,6 @@ class ResultsPane(Container):
     def result(self) -> LabResult | None:
         """The result under the cursor."""
         return self.table.row.result if self.table.row is not None else None
-
-    def show(self, results: Sequence[LabResult], streamed: int) -> None:
-        """Show the results; `streamed` is the number of bytes received of the running request."""
-        self.table.set_rows(result_lines(results, streamed))
 
     def entitle(self, count: int, gist: str) -> None:
         """Show in the title what matters of `count` results; few of them leave height to the prediction."""

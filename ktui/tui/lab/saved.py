@@ -12,12 +12,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
-from typing import ClassVar
 
 import msgspec
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
@@ -29,9 +27,8 @@ from ktui.core.lab.form import ListForm
 from ktui.core.lab.result import LabResult
 from ktui.documents.limits import DocumentError, decode_json, read_bytes
 from ktui.private_file import open_private, write_private
-from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints, key_of
+from ktui.tui.dialogs.dialog import ConfirmScreen, Dialog, HiddenInput, framed
+from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.lines import line, pad
 
 MOST = 200  # requests
@@ -107,22 +104,14 @@ def _usable(request: SavedRequest) -> bool:
 _NAME_WIDTH = 24
 
 
-class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
+class SavedScreen(Dialog[tuple[ListForm, bool] | None], bindings="saved requests"):
     """Returns the chosen form, and True to send it at once; None if closed."""
 
     DEFAULT_CSS = """
     SavedScreen > Vertical { width: 90%; }
-    SavedScreen OptionList {
-        height: auto; max-height: 16; border: none; padding: 0; background: $surface;
-        text-wrap: nowrap; text-overflow: ellipsis;
-        &:focus { border: none; }
-        & > .option-list--option-highlighted { background: $cursor; color: $ink-strong; text-style: none; }
-    }
+    SavedScreen > Vertical > OptionList { max-height: 16; }
     SavedScreen Static { height: auto; color: $ink-muted; }
-    SavedScreen Input { display: none; border: none; height: 1; padding: 0; background: $surface; }
-    SavedScreen Input.-open { display: block; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["saved requests"]
 
     def __init__(self, saved: SavedRequests, form: ListForm, request_of: Callable[[ListForm], str]) -> None:
         """`form` is the one to save; `request_of` returns a form's request in one line."""
@@ -133,14 +122,12 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         self.requests = tuple(saved.read())
 
     def compose(self) -> ComposeResult:
-        box = Vertical()
-        box.border_title = line("saved requests")
-        with box:
+        hints = ("saved.send", "sends"), ("saved.save", "saves the form"), ("saved.delete", "deletes")
+        closes = "saved.close", "closes"
+        with framed(Vertical(), "saved requests", *hints, closes, before="enter edits · "):
             yield OptionList(markup=False)
             yield Static("", markup=False)
-            field = Input(placeholder="a name for the request in the form", compact=True, max_length=LONGEST)
-            field.cursor_blink = False
-            yield field
+            yield HiddenInput("a name for the request in the form", LONGEST)
 
     def on_mount(self) -> None:
         if self.query(Input):
@@ -151,23 +138,15 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
         self.requests = tuple(self._saved.read())
         options, names = self.query_one(OptionList), [each.name for each in self.requests]
         options.clear_options()
-        options.add_options(Option(self._prompt(each.name, each.form)) for each in self.requests)
+        for each in self.requests:
+            request = (f" {self._request_of(each.form)}", "$ink-muted")
+            options.add_option(Option(line((pad(each.name, _NAME_WIDTH), "$ink-strong"), request)))
         options.display = bool(names)
         options.highlighted = names.index(name) if name in names else 0
         nothing = f"nothing is saved yet: {key_of('saved.save')} saves the request in the form"
         self._show_note(self._saved.problem or ("" if names else nothing))
-        self.query_one(Input).remove_class("-open")
+        self.query_one(HiddenInput).close()
         self.set_focus(options if options.display else None)
-        self.query_one(Vertical).border_subtitle = line(
-            "enter edits · ",
-            key_hints(
-                ("saved.send", "sends"), ("saved.save", "saves the form"),
-                ("saved.delete", "deletes"), ("saved.close", "closes"),
-            ).plain,
-        )  # fmt: skip
-
-    def _prompt(self, name: str, form: ListForm) -> Content:
-        return line((pad(name, _NAME_WIDTH), "$ink-strong"), (f" {self._request_of(form)}", "$ink-muted"))
 
     def _show_note(self, text: str) -> None:
         note = self.query_one(Static)
@@ -190,9 +169,7 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
 
     def action_save(self) -> None:
         """Open the input for a name; an existing name replaces that request."""
-        field = self.query_one(Input)
-        field.add_class("-open")
-        field.focus()
+        self.query_one(HiddenInput).open()
         self._show_note(self._request_of(self._form))
 
     @on(Input.Submitted)
@@ -218,7 +195,7 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None]):
 
     def action_leave(self) -> None:
         """Close the input for a name, or else the dialog."""
-        if self.query_one(Input).has_class("-open"):
+        if self.query_one(HiddenInput).is_open:
             self._show(self._selected_name)
         else:
             self.dismiss(None)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.events import Resize
 from textual.widgets import Input
@@ -26,31 +26,25 @@ from ktui.core.state import State
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys.hints import key_of
-from ktui.tui.lab.actions import LabActions, check_consistency
+from ktui.tui.lab.actions import LabActions
 from ktui.tui.lab.context import LabContext, TargetDialog, connect
 from ktui.tui.lab.field_form import FieldForm
-from ktui.tui.lab.form_pane import FormPane
-from ktui.tui.lab.lab_columns import columns
-from ktui.tui.lab.results import ResultDetail, ResultsPane
+from ktui.tui.lab.lab_columns import columns, result_lines
+from ktui.tui.lab.results import ResultDetail
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
-from ktui.tui.screen_bases.server_screen import ServerScreen
 from ktui.tui.table.vtable import VTable
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient
 
 
-class LabScreen(ServerScreen, mode="lab"):
+class LabScreen(LabActions, mode="lab"):
     """The form, its prediction, and the results."""
 
     AUTO_FOCUS = "#results"  # not the form, in which keys would be typed
 
     def __init__(self) -> None:
         super().__init__()
-        self.lab = LabContext(self)
-        self.sending = LabActions(self.lab)
-        self.form_pane = FormPane(self.lab.candidates)
-        self.results = ResultsPane()
         self.prediction = LabPrediction()
         self._shown: tuple[Any, ...] = ()
 
@@ -83,7 +77,7 @@ class LabScreen(ServerScreen, mode="lab"):
         original = original_of(reference.original, self.lab.form, self.lab.table)
         if original is None:
             if not self.lab.learnt and self.ktui.client is not None:  # it may be a custom resource
-                self.in_background(partial(self._visit_later, reference), "take")
+                self._visit_later(reference)
             else:
                 self.notify("the Lab compares LISTs, and WATCHes that begin with all objects")
             return
@@ -91,8 +85,9 @@ class LabScreen(ServerScreen, mode="lab"):
         variant = reference.variant
         form = form_of_read(variant, original.form, self.lab.table) if variant is not None else None
         cheaper = Variant(reference.change or "cheaper", form) if form is not None else None
-        self.sending.try_original(original, cheaper)
+        self.try_original(original, cheaper)
 
+    @work(group="take", exclusive=True)
     async def _visit_later(self, reference: CompareRef) -> None:
         await self.lab.read_resources()
         self.lab.learnt = True
@@ -125,10 +120,10 @@ class LabScreen(ServerScreen, mode="lab"):
     async def _show_body(self, read: Selection, client: ApiClient) -> None:
         kube = self.lab.kube
         try:
-            if await self.sending.agreed([read.target]):
+            if await self.agreed([read.target]):
                 super().show_body(read, kube.target.client if kube is not None else client)
         except ClientError as error:
-            self.lab.say(str(error), "error")
+            self.notify(str(error), severity="error")
 
     # Painting.
 
@@ -151,7 +146,7 @@ class LabScreen(ServerScreen, mode="lab"):
         now = results, streamed, runner.run_of_trial, runner.waiting
         if now != self._shown:
             self._shown = now
-            self.results.show(results, streamed)
+            self.results.table.set_rows(result_lines(results, streamed))
             self._paint_result()
 
     def paint_panels(self, state: State) -> None:
@@ -161,7 +156,7 @@ class LabScreen(ServerScreen, mode="lab"):
 
     @on(LabContext.Changed)
     def _changed(self) -> None:
-        if self.lab.runner.running or self.sending.begun:
+        if self._run is not None:
             self.results.table.following = True
         self.refresh_bindings()
         if self.paintable:
@@ -197,34 +192,11 @@ class LabScreen(ServerScreen, mode="lab"):
 
     # Keys.
 
-    @on(FieldForm.Submitted)
-    def action_send(self) -> None:
-        self.sending.send()
-
-    def action_compare(self) -> None:
-        """Compare variants; while ktui's own server is stopped, restart it (the app has the same key)."""
-        if self.ktui.link.broken and self.lab.kube is None:
-            self.ktui.action_restart()
-        else:
-            self.sending.compare()
-
-    def action_try_cheaper(self) -> None:
-        self.sending.try_cheaper()
-
-    def action_next_page(self) -> None:
-        self.sending.next_page()
-
-    def action_stop(self) -> None:
-        self.sending.stop()
-
     def action_clear(self) -> None:
         """Delete all results, saved ones too, after a question."""
         if count := len(self.lab.runner.results):
             question = ConfirmScreen("results", f"Delete {many(count, 'result')}, on disk too?")
             self.app.push_screen(question, lambda yes: self.lab.forget() if yes else None)
-
-    def action_check_consistency(self) -> None:
-        check_consistency(self.lab)
 
     def action_saved(self) -> None:
         """Open the saved requests; the chosen one goes into the form, and may be sent."""
@@ -242,20 +214,18 @@ class LabScreen(ServerScreen, mode="lab"):
             self.form_pane.put(form)
             self.results.table.focus()
             if send:
-                self.sending.send()
+                self.action_send()
 
-    def action_choose_target(self) -> None:
+    @work(group="target", exclusive=True)
+    async def action_choose_target(self) -> None:
         """Choose ktui's own server or one of the kubeconfig's contexts, but not while a request runs."""
-        self.in_background(self._ask_target, "target")
-
-    async def _ask_target(self) -> None:
         lab = self.lab
         if lab.refuses_more():
             return
         try:
             names, current = await asyncio.to_thread(read_contexts, kubeconfig_files())
         except ClientError as error:
-            lab.say(str(error), "warning")
+            self.notify(str(error), severity="warning")
             names, current = [], ""
         chosen = await self.app.push_screen_wait(TargetDialog(names, current, lab.server_name))
         if chosen is not None and chosen != lab.server_name:
@@ -267,7 +237,7 @@ class LabScreen(ServerScreen, mode="lab"):
         try:
             server = await connect(context) if context else None
         except ClientError as error:
-            lab.say(str(error), "error")
+            self.notify(str(error), severity="error")
             return
         if lab.kube is not None:
             await lab.kube.target.client.close()
@@ -278,7 +248,7 @@ class LabScreen(ServerScreen, mode="lab"):
 
             lab.kube = replace(server, target=TracedTarget(server.target, receiver))
         for warning in server.warnings if server is not None else ():
-            lab.say(warning, "warning")
+            self.notify(warning, severity="warning")
         lab.changed()
 
     @on(VTable.Selected, "#results")

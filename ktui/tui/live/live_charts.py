@@ -12,7 +12,7 @@ from textual.content import Content
 from ktui.core.format import duration, short_count
 from ktui.core.live.window import PART, WHOLE, ListHistory, ListRates
 from ktui.core.rows import CACHE, ETCD
-from ktui.tui.charts.chart import AXIS, edge_labels, route_counts, route_series, symbols_of, with_axis
+from ktui.tui.charts.chart import AXIS, route_counts, route_series, symbols_of, with_axis
 from ktui.tui.charts.plot import columns_in, round_top, stacked
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import entitle, line
@@ -63,8 +63,7 @@ def chart_content(
     series = [route_series(CACHE, cache), route_series(ETCD, etcd)]
     top = round_top(max(map(sum, values)), 0.1)
     rows = stacked(series, top, cells, height, symbols)
-    labels = edge_labels(f"{top:.1f}" if top < 1 else short_count(top), "0", height)
-    return with_axis(labels, rows)
+    return with_axis(f"{top:.1f}" if top < 1 else short_count(top), "0", rows)
 
 
 def legend(history: ListHistory, resource: str, pair: Pair) -> Content:

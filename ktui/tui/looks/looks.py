@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
 from textual.color import Color
-from textual.filter import LineFilter, Monochrome
+from textual.filter import LineFilter
 
 from ktui.config.places import shipped_themes, user_themes
 from ktui.tui.looks import symbols, themes
@@ -32,14 +32,14 @@ class ColourlessFilter(LineFilter):
     row becomes reverse video, and faint text dim.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._raised: frozenset[str] = frozenset()
-        self._faint: frozenset[str] = frozenset()
+    # Of the theme, as `#rrggbb`: the backgrounds that highlight, and the colour of faint text.
+    _raised: frozenset[str] = frozenset()
+    _faint = ""
 
-    def follow(self, *, raised: frozenset[str], faint: frozenset[str]) -> None:
-        """Set the theme's backgrounds that highlight, and its faint text colours (both `#rrggbb`)."""
-        self._raised, self._faint = raised, faint
+    def follow_theme(self, variables: Mapping[str, str]) -> None:
+        found = (Color.parse(variables[name]) for name in _RAISED if name in variables)
+        self._raised = frozenset(colour.hex6.lower() for colour in found)
+        self._faint = Color.parse(variables["ink-faint"]).hex6.lower()
         _plain.cache_clear()
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -51,13 +51,13 @@ class ColourlessFilter(LineFilter):
 
 
 @lru_cache(2048)
-def _plain(style: Style, raised: frozenset[str], faint: frozenset[str]) -> Style:
+def _plain(style: Style, raised: frozenset[str], faint: str) -> Style:
     plain = style.without_color
     if style.meta:
         plain += Style.from_meta(style.meta)  # the action of a click
     if style.bgcolor is not None and style.bgcolor.name in raised:
         return plain + Style(reverse=True)
-    if style.color is not None and style.color.name in faint and not style.bold:
+    if style.color is not None and style.color.name == faint and not style.bold:
         return plain + Style(dim=True)
     return plain
 
@@ -78,40 +78,25 @@ class Looks:
         except ValueError:
             self.symbols = symbols.choose("", environ)
             self.problems.append(f"unknown symbols {preferences.symbols!r}: braille, block or ascii")
-        self._filters: list[LineFilter] = []
-        self._plain = ColourlessFilter()
+        self.filters: list[LineFilter] = []
+        self.plain = ColourlessFilter()
         if self.colourless:
-            self._filters.append(self._plain)
+            self.filters.append(self.plain)
         if self.symbols is Symbols.ASCII:
-            self._filters.append(AsciiFilter())
+            self.filters.append(AsciiFilter())
         self._user = user_themes(environ)
         self._stamps = self._stamp()
-        self._found = themes.load_themes(shipped_themes(), self._user)
-        self.problems += self._found.problems
-
-    @property
-    def names(self) -> list[str]:
-        """The themes from files: ktui's and the user's, not Textual's."""
-        return list(self._found.by_name)
+        self.found = themes.load_themes(shipped_themes(), self._user)
+        self.problems += self.found.problems
 
     def register(self, app: App[int], wanted: str) -> None:
         """Register all themes with the app and switch to `wanted`, or else to the default."""
-        for theme in self._found.by_name.values():
+        for theme in self.found.by_name.values():
             app.register_theme(theme)
         if wanted and wanted not in app.available_themes:
             self.problems.append(f"there is no theme {wanted!r}; :theme lists them")
             wanted = ""
         app.theme = wanted or (themes.MONO if self.colourless else themes.DEFAULT)
-
-    def line_filters(self, inherited: Sequence[LineFilter]) -> list[LineFilter]:
-        """Return the filters of painted lines, without Textual's Monochrome, which leaves greys."""
-        return [*(item for item in inherited if not isinstance(item, Monochrome)), *self._filters]
-
-    def follow_theme(self, variables: Mapping[str, str]) -> None:
-        """Tell NO_COLOR's filter the colours of the current theme's cursor and faint text."""
-        raised = (Color.parse(variables[name]).hex6.lower() for name in _RAISED if name in variables)
-        faint = Color.parse(variables["ink-faint"]).hex6.lower()
-        self._plain.follow(raised=frozenset(raised), faint=frozenset((faint,)))
 
     # The user's themes.
 
@@ -126,11 +111,11 @@ class Looks:
         changed = {path for path, stamp in stamps.items() if self._stamps.get(path) != stamp}
         self._stamps = stamps
         now = themes.load_themes(shipped_themes(), self._user)
-        before = self._found.by_name
+        before = self.found.by_name
         for name in before.keys() - now.by_name.keys():
             if now.wrong or name == app.theme:
                 now.by_name[name] = before[name]
-        self._found = now
+        self.found = now
         for name, theme in now.by_name.items():
             if before.get(name) != theme:
                 app.register_theme(theme)

@@ -16,7 +16,7 @@ from textual.css.model import RuleSet
 from textual.css.styles import RulesMap
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome
 from textual.theme import Theme
 from textual.widget import Widget
 
@@ -332,13 +332,15 @@ class ThemedApp(SafeApp):
     @property
     def own_themes(self) -> list[Theme]:
         """ktui's themes and the user's, without Textual's."""
-        return [self.available_themes[name] for name in self.looks.names]
+        return list(self.looks.found.by_name.values())
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.default_variables()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return self.looks.line_filters(super().get_line_filters())
+        """Return the filters of painted lines, without Textual's Monochrome, which leaves greys."""
+        inherited = (item for item in super().get_line_filters() if not isinstance(item, Monochrome))
+        return [*inherited, *self.looks.filters]
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """Return the screen as an SVG that looks the same in every viewer."""
@@ -349,7 +351,7 @@ class ThemedApp(SafeApp):
         self._report_skipped(self.looks.problems)
 
     def watch_theme(self) -> None:
-        self.looks.follow_theme(self.theme_variables)
+        self.looks.plain.follow_theme(self.theme_variables)
 
     def reload_themes(self) -> None:
         self._report_skipped(self.looks.reload(self))

@@ -8,6 +8,7 @@ does not set comes from the theme named by `inherits`, or else from the dark one
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -131,24 +132,19 @@ def load_themes(*directories: Path) -> Themes:
 
 def _resolved(file: ThemeFile, files: Mapping[str, ThemeFile]) -> Theme:
     """Return the file's theme with all that it inherits. Raises ThemeError."""
-    ancestors: list[ThemeFile] = []
-    heir: ThemeFile | None = file
-    while heir is not None:
-        if heir in ancestors:
-            raise ThemeError(file.path, "inherits", f"{heir.name} inherits from itself", file.text)
-        ancestors.append(heir)
-        heir = _parent(heir, files)
-    colours: dict[str, Any] = {}
-    variables: dict[str, str] = {}
-    for item in reversed(ancestors):
-        colours |= item.colours
-        variables |= item.variables
+    lineage = [file]  # the heir first
+    while (parent := _parent(lineage[-1], files)) is not None:
+        if parent in lineage:
+            raise ThemeError(file.path, "inherits", f"{parent.name} inherits from itself", file.text)
+        lineage.append(parent)
+    colours = ChainMap(*(item.colours for item in lineage))
+    variables = ChainMap(*(item.variables for item in lineage))
     if "primary" not in colours:
         raise ThemeError(file.path, "name", "a theme needs at least a primary colour", file.text)
     # The variables of Textual's own widgets are derived from the theme's colours.
     named = {name: value for name, value in colours.items() if isinstance(value, str)} | variables
     derived = {name: named[source] for name, source in _DERIVED.items() if source in named}
-    return Theme(name=file.name, variables=derived | variables, **colours)
+    return Theme(name=file.name, variables={**derived, **variables}, **colours)
 
 
 def _parent(file: ThemeFile, files: Mapping[str, ThemeFile]) -> ThemeFile | None:

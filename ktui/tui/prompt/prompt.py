@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from msgspec import Struct
 from rich.cells import cell_len, set_cell_size
@@ -24,6 +24,7 @@ from textual.widgets import Input, Static
 from ktui.core.format import safe
 from ktui.tui.keys import bindings as keys
 from ktui.tui.memory import LineHistory
+from ktui.tui.prompt.typing_help import TypingHelp
 from ktui.tui.widgets.lines import line, lines, pad
 
 _TEXT = 34  # minimal cells for suggested lines
@@ -97,19 +98,6 @@ class Suggestions(Widget):
         if 0 <= event.y < len(self.shown):
             self.at = event.y
             self.screen.query_one(Prompt).pick(self.shown[event.y])
-
-
-class Help(Protocol):
-    """Hints for a line being typed."""
-
-    def completion(self, text: str) -> str:
-        """Return the completed line, "" without a completion."""
-
-    def hint(self, text: str) -> str:
-        """Return in a few words what can follow."""
-
-    def popup(self) -> None:
-        """Explain the syntax in a dialog (F1, or `?` in an empty line)."""
 
 
 class Completing(Suggester):
@@ -199,7 +187,7 @@ class Prompt(Horizontal):
         self._typed: Callable[[str], str] = lambda text: ""
         self._entered: Callable[[str], str] = lambda text: ""
         self._hint = ""
-        self._help: Help | None = None
+        self._help: TypingHelp | None = None
         self._history: LineHistory | None = None
         self._suggest: Callable[[str], Sequence[Suggestion]] | None = None
 
@@ -216,17 +204,17 @@ class Prompt(Horizontal):
         text: str,
         *,
         hint: str,
-        typed: Callable[[str], str],
+        typed: Callable[[str], str] = lambda text: "",
         entered: Callable[[str], str],
-        line_help: Help | None = None,
+        line_help: TypingHelp | None = None,
         history: LineHistory | None = None,
         suggest: Callable[[str], Sequence[Suggestion]] | None = None,
     ) -> None:
         """Open with `text`. `typed` and `entered` return an error, "" if there is none.
 
-        `line_help` completes the line and gives hints; up and down browse `history`. The suggestions
-        of `suggest` are listed above the line: tab chooses from them, and so do up and down once
-        something has been typed.
+        `line_help` completes the line and gives hints; up and down browse `history`. Its suggestions, or
+        those of `suggest`, are listed above the line: tab chooses from them, and so do up and down
+        once something has been typed.
         """
         self._typed, self._entered, self._hint = typed, entered, hint
         self._help, self._history, self._suggest = line_help, history, suggest
@@ -287,7 +275,10 @@ class Prompt(Horizontal):
         return self.screen.query_one(Suggestions)
 
     def _suggest_for(self, text: str) -> None:
-        self.suggestions.offer(self._suggest(text) if self._suggest is not None else ())
+        found = self._suggest(text) if self._suggest is not None else ()
+        if self._help is not None:
+            found = [Suggestion(item.text, item.about, item.more) for item in self._help.suggestions(text)]
+        self.suggestions.offer(found)
 
     def action_complete(self, step: int) -> None:
         """Insert the next suggestion (`step` -1: the previous one)."""

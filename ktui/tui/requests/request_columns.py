@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from ktui.core.format import clock_time, integer, short_count, short_milliseconds
-from ktui.core.ranking.group_key import GroupKey
 from ktui.core.ranking.rank_lines import shape_runs
+from ktui.core.ranking.ranking import GroupKey
 from ktui.core.request_view import request_runs, request_text, requests_of, shown_requests
 from ktui.core.rows import LEGEND, Badge, badge_of
 from ktui.core.state import RequestRow, State

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -48,8 +48,6 @@ class ModeScreen(TableScreen):
     at most 10 times a second and not while paused, `paint_panels` 4 times a second; half as often
     while no key is pressed. Both are called at once when the screen is shown.
     """
-
-    MODE: ClassVar[str] = ""
 
     def __init_subclass__(cls, *, mode: str = "", **more: bool) -> None:
         """`mode` names the mode, its style sheet and its keys."""

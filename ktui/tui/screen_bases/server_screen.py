@@ -58,9 +58,6 @@ class ServerScreen(ModeScreen):
         """Start `work`; it cancels what was being read for the row selected before."""
         self.in_background(work, "selected")
 
-    async def ask(self, path: str) -> Any:
-        return await self.client.get_json(path)
-
 
 SETTLE = 0.12  # seconds without a move before a row is read: not once for every row passed
 

@@ -78,16 +78,13 @@ class PagedTable(OnDemandTable[Row]):
     """A table of which only some pages are here: its owner sorts and filters."""
 
     sorted_by_owner = True
+    filter_hint = "part of a name or namespace, searched by the server"
 
     @dataclass
     class Filtered(Message):
         """The owner is to apply another filter text."""
 
         text: str
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.filter_hint = "part of a name or namespace, searched by the server"
 
     @property
     def hidden(self) -> int | None:

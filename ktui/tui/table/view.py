@@ -1,30 +1,61 @@
-"""A scrolling view of rows with a cursor: keys and mouse."""
+"""A scrolling view of rows with a cursor: columns, painting, keys and mouse."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import indexOf
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+from msgspec.structs import replace
 from textual import events
+from textual.content import Content
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
 from textual.widget import Widget
+
+from ktui.core.table.columns import Column
+from ktui.tui.table.painting import Painter, SortBy
+from ktui.tui.widgets.lines import Runs
 
 Row = TypeVar("Row")
 HEADER = 1  # lines
 _NEAR = 200  # rows before and after its old place in which a row is looked for first
 
 
-class CursorView(ScrollView, Generic[Row]):
-    """The cursor stays on its row, and the row on its line, while others come and go.
+class RowsView(ScrollView, Generic[Row]):
+    """Rows in columns below a header.
 
-    Until the user moves it, the cursor stays at its index instead; while `following`, on
-    the last row.
+    The cursor stays on its row, and the row on its line, while others come and go. Until the user
+    moves it, the cursor stays at its index instead; while `following`, on the last row.
     """
 
-    def __init__(self, *, key: Callable[[Row], Hashable], follow: bool, **names: Any) -> None:
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"vtable--{part}" for part in ("header", "sorted", "row", "cursor", "cursor-blurred", "empty")
+    }
+    DEFAULT_CSS = """
+    RowsView {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        & > .vtable--header { color: $ink-muted; }
+        & > .vtable--sorted { color: $accent; text-style: bold; }
+        & > .vtable--row { color: $foreground; }
+        & > .vtable--cursor { background: $cursor; color: $ink-strong; }
+        & > .vtable--cursor-blurred { background: $cursor-blurred; }
+        & > .vtable--empty { color: $ink-muted; }
+    }
+    """
+
+    def __init__(
+        self, columns: Sequence[Column[Row]], *, key: Callable[[Row], Hashable], follow: bool, **names: Any
+    ) -> None:
         super().__init__(**names)
+        self.columns = tuple(columns)
+        self.chosen: tuple[str, ...] = ()  # ids of the columns to show, in order; (): all, in their order
+        self.sort_by: SortBy = ()
+        self.painter: Painter[Row] = Painter(self)
         self.following = follow
         self._follows = follow
         self._key = key
@@ -32,7 +63,7 @@ class CursorView(ScrollView, Generic[Row]):
         self._cursor = 0
         self._moved = False  # by the user
         self._placing = False  # the program scrolls, not the user
-        self._foot = 0  # lines below the rows that are not rows
+        self._footer: Runs = ()  # a line below the rows
         # What was painted last: (width, top, number of rows, text if empty), cursor, rows.
         self._painted: tuple[tuple[object, ...], int, tuple[Row, ...]] = ((), 0, ())
 
@@ -43,24 +74,78 @@ class CursorView(ScrollView, Generic[Row]):
     @property
     def page(self) -> int:
         """Rows in view."""
-        return max(1, self.scrollable_content_region.height - HEADER - self._foot)
+        return max(1, self.scrollable_content_region.height - HEADER - bool(self._footer))
 
     # For subclasses.
 
     def _announce(self, by_user: bool) -> None:
         """Called when the cursor may be on another row."""
 
-    def action_select(self) -> None:
-        """Open the row under the cursor."""
-
-    def _header_clicked(self, x: int, event: events.Click) -> None:
-        """Called for a click on the header."""
-
     def _why_empty(self) -> str:
         """Return the text shown where there is no row."""
         return ""
 
+    # Columns.
+
+    def choose_columns(self, ids: Sequence[str]) -> None:
+        """Show the columns with these ids, in this order; with no ids all columns."""
+        self.chosen = tuple(ids)
+        self._refit()
+
+    @property
+    def shown_columns(self) -> tuple[Column[Row], ...]:
+        """The columns to show where there is room."""
+        known = {column.id: column for column in self.columns}
+        chosen = [replace(known[each], hidden=False) for each in self.chosen if each in known]
+        return tuple(chosen) or self.columns
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Show a column's description while the mouse is on its title."""
+        at = event.get_content_offset(self)
+        column = self.painter.column_at(at.x) if at is not None and at.y < HEADER else None
+        tooltip = Content(column.tooltip) if column is not None else None
+        if tooltip != self.tooltip:
+            self.tooltip = tooltip
+
     # Painting.
+
+    def show_footer(self, text: Runs) -> None:
+        """Show a line below the rows; without text there is no such line."""
+        if list(text) != list(self._footer):
+            self._footer = text
+            self._resize()
+            self.refresh()
+
+    def on_resize(self) -> None:
+        self._refit()
+        self._resize()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self.painter.forget_styles()
+
+    def _refit(self) -> None:
+        self.painter.fit(self.shown_columns, self.scrollable_content_region.width)
+        self.refresh()
+
+    def refresh_lines_shown(self) -> None:
+        """Drop all painted lines, as something besides the rows has changed."""
+        self.painter.forget_strips()
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        if y < HEADER:
+            return self.painter.header(self.sort_by, width)
+        if self._footer and y == self.scrollable_content_region.height - 1:
+            return self.painter.foot(self._footer, width)
+        index = y - HEADER + self.scroll_offset.y
+        if index < len(self._rows):
+            cursor = "vtable--cursor" if self.has_focus else "vtable--cursor-blurred"
+            return self.painter.row(self._rows[index], cursor if index == self._cursor else "", width)
+        if not self._rows:
+            return self.painter.empty(self._why_empty(), y - HEADER, width)
+        return self.painter.blank(width)
 
     def refresh_changes(self) -> None:
         """Paint the lines that have changed since the last call."""
@@ -77,6 +162,25 @@ class CursorView(ScrollView, Generic[Row]):
             changed |= {self._cursor - top, old_cursor - top} & set(range(len(rows)))
         if changed:
             self.refresh(*(Region(0, HEADER + at, width, 1) for at in changed))
+
+    # What is copied.
+
+    @property
+    def row_text(self) -> str:
+        """The values under the cursor in the visible columns, separated by tabs."""
+        values = [] if self.row is None else [each.column.read(self.row) for each in self.painter.fitted]
+        return "\t".join("" if value is None else str(value) for value in values)
+
+    @property
+    def main_text(self) -> str:
+        """What the copy key takes from the row: the text of a column with `copied`, else the main cell."""
+        if self.row is None:
+            return ""
+        for column in self.columns:
+            if column.copied is not None:
+                return column.copied(self.row)
+        column = min(self.columns, key=lambda each: (not each.flex, each.priority, -each.flex))
+        return str(column.read(self.row))
 
     # Rows and the cursor in them.
 
@@ -138,7 +242,7 @@ class CursorView(ScrollView, Generic[Row]):
 
     def _resize(self, scroll: int = 0) -> None:
         """Adopt the number of rows without assigning `virtual_size`, which lays out the whole screen."""
-        height = len(self._rows) + HEADER + self._foot
+        height = len(self._rows) + HEADER + bool(self._footer)
         before, size = self.virtual_size, Size(self.scrollable_content_region.width, height)
         if size != before:
             self.set_reactive(Widget.virtual_size, size)
@@ -181,19 +285,6 @@ class CursorView(ScrollView, Generic[Row]):
 
     def action_last(self) -> None:
         self.move_to(len(self._rows) - 1)
-
-    def on_click(self, event: events.Click) -> None:
-        at = event.get_content_offset(self)
-        if at is None:
-            return
-        if at.y < HEADER:
-            self._header_clicked(at.x, event)
-            return
-        index = at.y - HEADER + self.scroll_offset.y
-        if index < len(self._rows) and at.y < HEADER + self.page:
-            self.move_to(index)
-            if event.chain == 2:
-                self.action_select()
 
     def on_focus(self) -> None:
         self.refresh()

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
+from textual import events
 from textual.binding import BindingType
-from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 
-from ktui.core.format import integer, many, safe
+from ktui.core.format import integer
+from ktui.core.table.arrange.arranger import Arranger
+from ktui.core.table.arrange.order import SortKey
 from ktui.core.table.columns import Column
-from ktui.core.table.filter import Term
+from ktui.core.table.filter import Filter, fields_of, parse_filter
 from ktui.tui.keys import bindings as keys
-from ktui.tui.table.arranged import ArrangedView
-from ktui.tui.widgets.lines import Runs
+from ktui.tui.table.marks import Marks, Mood
+from ktui.tui.table.painting import SortBy
+from ktui.tui.table.view import HEADER, RowsView
 
 Row = TypeVar("Row")
 
-
-class Mood(Enum):
-    """How a table shows new rows: it follows them, or keeps still while the user reads."""
-
-    LIVE = "live"  # as they arrive
-    FOLLOWING = "following"  # as they arrive, with the cursor on the last row
-    LEFT = "left"  # below, out of view: the user has moved up
-    HELD = "held"  # after the user resumes the table
+STEP = 0.004  # seconds of arranging before other work has its turn
+REST = 0.012  # seconds for other work between two steps while no user waits
+BREATH = 0.004  # the same while a user waits
 
 
 class Waiting(Struct, Generic[Row]):
@@ -59,66 +57,8 @@ def reused(
     return found
 
 
-_IDLE = "strike $ink-faint"
-
-
-class Marks(Struct, frozen=True):
-    """The text in a table's frame: its filter, hidden rows, and whether it follows."""
-
-    terms: tuple[Term, ...] = ()
-    idle: frozenset[str] = frozenset()
-    foreign: tuple[str, ...] = ()  # columns of idle terms, which this table does not have
-    hidden: int | None = None  # rows; None without a filter, or if unknown
-    shown: int = 0
-    mood: Mood = Mood.LIVE
-    new: int = 0
-    doing: str = ""  # progress while rows are being arranged
-    folded: int = 0  # states of rows that were replaced before they could be arranged
-    absent: str = ""  # how many rows have no value to sort by
-
-    @property
-    def needs_line(self) -> bool:
-        """True for text that a table without a frame shows in a line below its rows."""
-        return bool(self.terms) or self.mood in (Mood.HELD, Mood.LEFT) or bool(self.doing or self.absent)
-
-    def runs(self) -> Runs:
-        absent = [(self.absent, "$ink-muted")] if self.absent else []
-        doing = [(self.doing, "$warning")] if self.doing else []
-        folded = [(f"{many(self.folded, 'update')} folded", "$ink-muted")] if self.folded else []
-        parts = [part for part in (self._filter(), absent, doing, folded, self._mood()) if part]
-        return [run for part in parts for run in (("  ", ""), *part)][1:]
-
-    def content(self) -> Content:
-        return Content.assemble(*((safe(text), style) for text, style in self.runs()))
-
-    def _filter(self) -> Runs:
-        """`/route:E ms>10  12 shown, 2,988 hidden`; terms that have no effect here are struck out."""
-        if not self.terms:
-            return []
-        runs = [("/", "$accent")]
-        for place, term in enumerate(self.terms):
-            idle = term.text in self.idle
-            runs += [(" " if place else "", ""), (term.text, _IDLE if idle else "$accent")]
-        if self.foreign:
-            runs.append((f"  no {', '.join(self.foreign)} here", "$ink-muted"))
-        if self.hidden is not None:
-            runs.append((f"  {integer(self.shown)} shown, {integer(self.hidden)} hidden", "$ink-muted"))
-        return runs
-
-    def _mood(self) -> Runs:
-        if self.mood is Mood.FOLLOWING:
-            return [("following", "$ink-muted")]
-        if self.mood is Mood.HELD:
-            new = f" · {integer(self.new)} new" if self.new else ""
-            return [(f"‖ paused{new}", "bold $warning")]
-        if self.mood is Mood.LEFT:
-            left = f"{integer(self.new)} new below" if self.new else "not following"
-            return [(f"{left} · ", "$ink-muted"), ("end", "$accent"), (" follows", "$ink-muted")]
-        return []
-
-
-class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
-    """A sortable, filterable table with a cursor.
+class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
+    """A table that an Arranger filters and sorts, in steps so that no key waits for them.
 
     `key` returns a row's identity: once the user has moved the cursor, it stays on that row.
     With `follow` the cursor keeps to the last row until it is moved, and again once it is moved
@@ -126,6 +66,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["tables"]
+    filter_hint = ""  # shown instead of the grammar, where the filter has another one
 
     class Highlighted(Message):
         """The cursor is on another row, or on a newer state of the same row.
@@ -169,14 +110,53 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         super().__init__(columns, key=key, follow=follow, **names)
         self.empty = empty
         self.share = share
-        self.filter_hint = ""  # shown instead of the grammar, where the filter has another one
+        self.filter: Filter[Row] = Filter("")
         self.marks = Marks()
+        self._arranger: Arranger[Row] = Arranger()
+        self._next_step: Timer | None = None
         self._waiting: Waiting[Row] | None = None  # set while the table is held
         self._left: tuple[Row, ...] = ()  # the last row at the moment when the user stopped following
         self._announced: Row | None = None
         self._shown_for: tuple[object, ...] = ()
 
     # Properties.
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The rows shown, filtered and sorted."""
+        return self._rows
+
+    @property
+    def all_rows(self) -> Sequence[Row]:
+        """The rows before the filter."""
+        return self._arranger.all
+
+    @property
+    def total(self) -> int:
+        return len(self._arranger.all)
+
+    @property
+    def arranging(self) -> bool:
+        return self._arranger.busy
+
+    @property
+    def doing(self) -> str:
+        """`filtering 40%` or `sorting` while a long arrangement runs, else ""."""
+        if not self._arranger.lasts:
+            return ""
+        share = int(self._arranger.progress * 10) * 10  # in steps of 10%: each is painted
+        return f"filtering {share}%" if self.filter and share < 100 else "sorting"
+
+    @property
+    def absent(self) -> str:
+        """`12 without ms: last`: rows without a value to sort by; "" if all have one."""
+        absent = self._arranger.absent
+        return f"{integer(absent)} without {self.sort_by[0][0]}: last" if absent else ""
+
+    @property
+    def hidden(self) -> int | None:
+        """Number of rows that the filter hides; None if unknown."""
+        return len(self._arranger.all) - len(self._rows)
 
     @property
     def held(self) -> bool:
@@ -191,7 +171,7 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
             return Mood.FOLLOWING if self.following else Mood.LEFT
         return Mood.LIVE
 
-    # Setting rows and filter, holding them.
+    # Setting rows, columns and filter, holding and sorting them.
 
     def outdated(self, *stamp: object) -> bool:
         """Return True, once, if `stamp` is another one than at the last call: what the rows are made of."""
@@ -208,8 +188,25 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self._arranger.set_rows(rows)
         self._arrange_rows(by_user=False)
 
+    def set_columns(self, columns: Sequence[Column[Row]]) -> None:
+        """Replace the columns; a sort by a removed column ends."""
+        self.columns = tuple(columns)
+        self._refit()
+        self.sort_by_keys(tuple(part for part in self.sort_by if part[0] in {c.id for c in columns}))
+
     def set_filter(self, text: str, carried: Sequence[str] = (), *, typing: bool = False) -> None:
-        super().set_filter(text, carried, typing=typing)
+        """Filter by `text`. Raises FilterError for invalid text and keeps the old filter.
+
+        Terms of `carried` that name no column of this table have no effect here. With `typing`, an
+        unfinished term does not empty the table.
+        """
+        self.filter = parse_filter(text, fields_of(self.columns), carried, typing=typing)
+        self._arranger.set_filter(self.filter)
+        if self._arranger.little:
+            self._arrange_rows()
+        else:  # paint the typed letter first; a further letter starts this again
+            self._cancel_next_step()
+            self.call_after_refresh(self._arrange_rows)
         self._left = ()  # the last row may be another one
         self._mark()
         self.refresh_bindings()
@@ -232,6 +229,63 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         self.hold(False)
         if self._follows and not self.sort_by:
             self.action_last()
+
+    def sort(self, column_id: str, descending: bool | None = None, *, rank: int = 0) -> None:
+        """Sort by a column, as the first key or, with `rank` 1, as the second.
+
+        A new first key makes the previous first key the second. Without `descending`, a column that
+        has the rank already reverses its direction.
+        """
+        column = next(column for column in self.columns if column.id == column_id)
+        if descending is None:
+            now = dict(self.sort_by[rank : rank + 1])
+            descending = not now[column_id] if column_id in now else column.descending
+        rest = [part for part in self.sort_by if part[0] != column_id]
+        rest.insert(min(rank, len(rest)), (column_id, descending))
+        self.sort_by_keys(tuple(rest[:2]))
+
+    def unsort(self) -> None:
+        self.sort_by_keys(())
+
+    def sort_by_keys(self, keys_: SortBy) -> None:
+        if keys_ != self.sort_by:
+            # A log that becomes sorted shows its top and is not followed; unsorted, it is again.
+            if self._follows and bool(self.sort_by) is not bool(keys_):
+                self.following = not keys_
+                if keys_:
+                    self._cursor, self._moved = 0, False
+            self.sort_by = keys_
+            by_id = {column.id: column for column in self.columns}
+            self._arranger.set_keys([SortKey(by_id[each].read, reverse) for each, reverse in keys_])
+            self.refresh()  # the mark in the header
+        self._arrange_rows()
+
+    # Arranging.
+
+    def _arrange_rows(self, by_user: bool = True) -> None:
+        """Arrange rows for up to STEP seconds and schedule the rest."""
+        done = self._arranger.work(STEP)
+        if self._arranger.filter.aside is not None:
+            self.filter = self._arranger.filter
+        if self._arranger.rows is not self._rows:
+            self._replace_rows(self._arranger.rows)
+        self._announce(by_user)
+        self.refresh_changes()
+        self._mark()
+        if done or by_user:
+            self._cancel_next_step()
+        if not done and self._next_step is None:
+            rest = BREATH if by_user else REST
+            self._next_step = self.set_timer(rest, lambda: self._resume(by_user))
+
+    def _cancel_next_step(self) -> None:
+        if self._next_step is not None:
+            self._next_step.stop()
+            self._next_step = None
+
+    def _resume(self, by_user: bool) -> None:
+        self._next_step = None
+        self._arrange_rows(by_user)
 
     # Messages to the frame.
 
@@ -273,6 +327,21 @@ class VTable(ArrangedView[Row], can_focus=True, inherit_bindings=False):
         if action == "clear_filter":
             return bool(self.filter.text)
         return super().check_action(action, parameters)
+
+    def on_click(self, event: events.Click) -> None:
+        """Sort by a clicked title, with shift or ctrl as the second key; or go to a row, twice: open it."""
+        at = event.get_content_offset(self)
+        if at is None:
+            return
+        if at.y < HEADER:
+            if (column := self.painter.column_at(at.x)) is not None:
+                self.sort(column.id, rank=int((event.shift or event.ctrl) and bool(self.sort_by)))
+            return
+        index = at.y - HEADER + self.scroll_offset.y
+        if index < len(self._rows) and at.y < HEADER + self.page:
+            self.move_to(index)
+            if event.chain == 2:
+                self.action_select()
 
     def action_clear_filter(self) -> None:
         self.set_filter("")

@@ -19,27 +19,20 @@ from ktui.core.object_lines import Line
 from ktui.tui.keys import bindings as keys
 
 _HIT = Style(reverse=True)
-ROLES = ("key", "string", "number", "literal", "punct", "dim", "plain", "added", "removed")
+_COLOURS = {
+    "key": "$primary", "string": "$foreground", "number": "$accent", "literal": "$warning",
+    "punct": "$ink-muted", "dim": "$ink-muted", "plain": "$foreground", "added": "$success",
+    "removed": "$error",
+}  # fmt: skip
 
 
 class LineView(ScrollView, can_focus=True):
     """Lines of spans with roles; the component class `lines--ROLE` has a role's colour."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in ROLES}
-    DEFAULT_CSS = """
-    LineView {
-        scrollbar-size: 0 1;
-        & .lines--key { color: $primary; }
-        & .lines--string { color: $foreground; }
-        & .lines--number { color: $accent; }
-        & .lines--literal { color: $warning; }
-        & .lines--punct { color: $ink-muted; }
-        & .lines--dim { color: $ink-muted; }
-        & .lines--plain { color: $foreground; }
-        & .lines--added { color: $success; }
-        & .lines--removed { color: $error; }
-    }
-    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in _COLOURS}
+    DEFAULT_CSS = "LineView { scrollbar-size: 0 1; }\n" + "\n".join(
+        f"LineView .lines--{role} {{ color: {colour}; }}" for role, colour in _COLOURS.items()
+    )
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["texts"]
 
     class Searched(Message):
@@ -47,23 +40,19 @@ class LineView(ScrollView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._lines: list[Line] = []
+        self.lines: list[Line] = []
         self._search_text = ""  # in lower case
         self._matches: list[int] = []  # lines that contain the query
         self._at = -1  # index in `_matches` of the line last gone to
 
     @property
-    def lines(self) -> list[Line]:
-        return self._lines
-
-    @property
     def text(self) -> str:
         """All lines as plain text, as they are shown."""
-        return "\n".join("".join(span.text for span in line) for line in self._lines)
+        return "\n".join("".join(span.text for span in line) for line in self.lines)
 
     def show(self, lines: list[Line]) -> None:
         """Replace the lines and scroll to the first."""
-        self._lines = lines
+        self.lines = lines
         self._find_matches()
         self.virtual_size = Size(max(map(_width, lines), default=0), len(lines))
         self.scroll_to(0, 0, animate=False)
@@ -72,13 +61,13 @@ class LineView(ScrollView, can_focus=True):
     def extend(self, lines: list[Line], *, instead: bool) -> None:
         """Add lines at the end without scrolling; `instead` replaces the last line by them."""
         if instead:
-            self._lines.pop()
-            self._matches = [row for row in self._matches if row < len(self._lines)]
-        first = len(self._lines)
-        self._lines += lines
+            self.lines.pop()
+            self._matches = [row for row in self._matches if row < len(self.lines)]
+        first = len(self.lines)
+        self.lines += lines
         self._matches += self._rows_with(lines, first)
         width = max(self.virtual_size.width, *(_width(line) for line in lines))
-        self.virtual_size = Size(width, len(self._lines))
+        self.virtual_size = Size(width, len(self.lines))
         self.refresh()
 
     # Searching.
@@ -95,7 +84,7 @@ class LineView(ScrollView, can_focus=True):
         return self.action_next_match(1)
 
     def _find_matches(self) -> None:
-        self._matches = self._rows_with(self._lines)
+        self._matches = self._rows_with(self.lines)
         self._at = -1
 
     def _rows_with(self, lines: list[Line], first: int = 0) -> list[int]:
@@ -126,7 +115,7 @@ class LineView(ScrollView, can_focus=True):
 
     def _marked(self, row: int) -> list[tuple[str, str, bool]]:
         """Return a line's (text, role, matches?) spans, cut where matches begin and end."""
-        line = self._lines[row]
+        line = self.lines[row]
         text = "".join(span.text for span in line).lower()
         wanted = re.escape(self._search_text)
         cuts = [match.span() for match in re.finditer(wanted, text)] if wanted else []
@@ -144,7 +133,7 @@ class LineView(ScrollView, can_focus=True):
         left, top = self.scroll_offset
         width, base = self.scrollable_content_region.width, self.rich_style
         row = top + y
-        if row >= len(self._lines):
+        if row >= len(self.lines):
             return Strip.blank(width, base)
         segments = []
         for text, role, hit in self._marked(row):

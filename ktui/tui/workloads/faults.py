@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from textual.binding import BindingType
-
 from ktui.contract.faults import KINDS, Fault
 from ktui.tui.dialogs.dialog import ConfirmScreen, Menu
-from ktui.tui.keys import bindings as keys
-from ktui.tui.keys.hints import key_hints
 from ktui.tui.widgets.lines import line, pad
 
 LETTERS = {"p": "pause", "s": "slow", "c": "cut", "w": "stall", "h": "compact", "f": "quota", "r": "restart",
@@ -25,16 +19,14 @@ def lasting(kind: str) -> str:
     return f"{seconds:g} s" if seconds else "at once"
 
 
-class FaultScreen(Menu[str]):
+class FaultScreen(Menu[str], bindings="jump"):
     """The kinds of faults, each by its letter."""
 
     DEFAULT_CSS = """
     FaultScreen > Vertical { width: 78; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = keys.DIALOGS["jump"]
 
     def __init__(self) -> None:
-        hint = f"letter or enter · {_ASKS} asks first · {key_hints(('jump.close', 'none')).plain}"
         entries = []
         for letter, kind in LETTERS.items():
             asks = (_ASKS if KINDS[kind].breaks else " ", "bold $warning")
@@ -42,7 +34,8 @@ class FaultScreen(Menu[str]):
             about = (f"  {KINDS[kind].about}", "$ink-muted")
             entry = line((f" {letter}  ", "bold $accent"), pad(kind, 8), asks, lasts, about)
             entries.append((letter, entry, kind))
-        super().__init__("inject a fault", hint, entries)
+        hint = f"letter or enter · {_ASKS} asks first"
+        super().__init__("inject a fault", hint, ("jump.close", "none"), entries)
 
 
 def question(fault: Fault) -> ConfirmScreen:

@@ -22,7 +22,7 @@ from ktui.core.format import (
     times,
 )
 from ktui.core.table.columns import Column
-from ktui.tui.charts.chart import AXIS, FOOT, ROUTES, decades_above_foot, edge_labels, route_series, with_axis
+from ktui.tui.charts.chart import AXIS, FOOT, ROUTES, decades_above_foot, route_series, with_axis
 from ktui.tui.charts.plot import Series, columns_in, marked, marks, named, round_top, stacked
 from ktui.tui.keys.bindings import FIX_KEYS
 from ktui.tui.looks.symbols import Symbols
@@ -289,8 +289,7 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
             (cell,) = marks([at == place for at in range(len(shown))], cells, symbols)
             names[cell] = f"{names.get(cell, '')} {second.marker}".lstrip()
     rows[0] = named(rows[0], names)
-    labels = edge_labels(chart.label(top), milliseconds(FOOT) if chart.logarithmic else "0", height)
-    return with_axis(labels, rows)
+    return with_axis(chart.label(top), milliseconds(FOOT) if chart.logarithmic else "0", rows)
 
 
 def busiest(seconds: Seconds) -> LiveSecond:
