@@ -62,7 +62,8 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     work.watch(monkeypatch, Codec, "_protobuf", lambda _, raw, *rest: len(raw))
     work.watch(monkeypatch, Scanner, "scan", lambda _, raw: len(raw))
     work.watch(monkeypatch, Shaper, "shaped", lambda _, raw: len(raw))
-    work.watch(monkeypatch, encode, "encode", lambda obj, *rest: 20 * len(obj.get("data") or ""))
+    work.watch(monkeypatch, encode, "encode_message", lambda _, obj, *rest: 20 * len(obj.get("data") or ""))
+    work.watch(monkeypatch, encode, "_encode_json", lambda obj, *rest: 20 * len(obj.get("data") or ""))
     work.watch(monkeypatch, entries, "compare", lambda old, new, root: 20 * len(new.get("data") or ""))
     return work
 
