@@ -60,7 +60,12 @@ class KeyRevisions:
         return [each for each in self.pair(revision) if each and self.read(each) is None]
 
     def grown(self, row: StoredKey) -> int | None:
-        """Return the bytes by which a revision is larger than the previous one; None if unknown."""
+        """Return the bytes by which a revision is larger than the previous one; None if unknown.
+
+        A row of the key before is painted once more while another is opened, or the pane closes.
+        """
+        if row not in self.revisions:
+            return None
         at = self.revisions.index(row)
         if at + 1 >= len(self.revisions):
             return row.bytes if self.complete else None

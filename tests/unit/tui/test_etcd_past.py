@@ -51,6 +51,11 @@ def test_growth(complete: bool, oldest: int | None) -> None:
     assert [looked.grown(row) for row in looked.revisions] == [-10, 60, oldest]
 
 
+def test_a_row_of_the_key_before_has_no_growth() -> None:
+    """It may be painted once more when another key is opened, or none."""
+    assert [KeyRevisions("/other").grown(row) for row in past().revisions] == [None] * 3
+
+
 def test_the_difference_has_signs_and_no_resource_version() -> None:
     change = difference(pod(1, nodeName="a", other="b"), pod(2, nodeName="c", other="b"))
     assert text(change.lines)[1:] == [
