@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -152,7 +153,7 @@ CLIENT_ONLY = NO_METRICS + " ({}): only the client's side is known"
 ESTIMATED = "bytes processed are estimated from the mean size of the objects received, as JSON"
 
 
-class Target:
+class Target(ABC):
     """A server to send requests to. All methods raise ClientError if it is unreachable.
 
     `real`: a real kube-apiserver, which others depend on. `settles_later`: measures are judged only once
@@ -165,12 +166,12 @@ class Target:
     def __init__(self, client: ApiClient) -> None:
         self.client = client
 
+    @abstractmethod
     async def assumptions(self) -> ServerAssumptions:
         """Return the server's rules and the current state of its caches."""
-        raise NotImplementedError
 
-    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured:
-        raise NotImplementedError
+    @abstractmethod
+    async def measure(self, request: ApiRequest, keep: Keep | None = None) -> Measured: ...
 
     async def settle(self, runs: Sequence[Measured]) -> None:
         """Complete the measures of requests that the target learns of only later, by their traces."""
