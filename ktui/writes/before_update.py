@@ -17,7 +17,7 @@ from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy, set_
 from ktui.writes.decoding.body import check_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.entries import track_update
+from ktui.writes.managedfields.entries import keep_times, track_update
 from ktui.writes.objectmeta import (
     drop_empty,
     finalizer_change_errors,
@@ -113,6 +113,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         track_update(old, sent, manager=who, time=timestamp(), resource=resource, subresource=part)
     _count_templates(old, new)
     _set_servers_own(old, new, context)
+    keep_times(old, new)
     return new
 
 

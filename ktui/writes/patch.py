@@ -20,7 +20,7 @@ from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, json_type
 from ktui.writes.decoding.typed_objects import undeclared
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.nodes import root_of
-from ktui.writes.managedfields.typed_config import list_faults, type_faults
+from ktui.writes.managedfields.typed_config import list_faults, sentence, type_faults
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
 from ktui.writes.own_objects import update_or_create
@@ -101,8 +101,7 @@ def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
     texts = (metadata.get(name) for name in ("namespace", "name"))
     named = "/".join(text if isinstance(text, str) else "" for text in texts)
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    text = faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])
-    raise bare_error(f"failed to create typed patch object ({named}; {kind}): {text}")
+    raise bare_error(f"failed to create typed patch object ({named}; {kind}): {sentence(faults)}")
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:

@@ -12,9 +12,12 @@ from ktui.kube.fielderrors import within_limit
 from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusCause, StatusError
+from ktui.kube.status import StatusCause, StatusError, bare_error
 from ktui.writes.managedfields.entries import (
+    Comparison,
+    MisfitError,
     entry_order,
+    give_up,
     group_of,
     new_entry,
     own_entry,
@@ -101,16 +104,25 @@ class Apply:
         """Return the object merged with the configuration, without fields that this manager no longer
         applies and no other owns.
 
-        Raises StatusError 409 if that changes fields of other managers.
+        Raises StatusError 409 if that changes fields of other managers; 500 if the result does not fit the
+        version of one of them.
         """
         own, others = self._entries(old)
         new = self._merged(old, own, others)
+        comparison = Comparison(old, new, self.resource)
+        try:
+            set_in = {version: comparison.changes(version) for version in {*map(_version, others)}}
+        except MisfitError as error:
+            raise bare_error(str(error)) from None
         if not self.force:
             client_side = agreed_fields(old, self.resource) if self.manager == KUBECTL else {}
-            changed = difference(compare(old, new, self._root).set, client_side)
+            changed = {
+                version: difference(changes.set, client_side) if changes else {}
+                for version, changes in set_in.items()
+            }
             conflicts: dict[str, list[str]] = {}
             for entry in sorted(others, key=_described):
-                paths = paths_of(intersection(entry.get("fieldsV1") or {}, changed))
+                paths = paths_of(intersection(entry.get("fieldsV1") or {}, changed[_version(entry)]))
                 if found := [*within_limit(paths)]:
                     conflicts.setdefault(_described(entry), []).extend(found)
             if conflicts:
@@ -126,10 +138,12 @@ class Apply:
         """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
         own, others = self._entries(old or {})
         fields = self._fields
-        changed = Changes() if old is None else compare(old, self._merged(old, own, others), self._root)
-        taken = union(changed.set, changed.removed)
-        for entry in others:
-            entry["fieldsV1"] = ordered(difference(entry.get("fieldsV1") or {}, taken))
+        changed = Changes()
+        if old is not None:
+            comparison = Comparison(old, self._merged(old, own, others), self.resource)
+            changed = comparison.changes(self.resource.api_version) or changed
+            for entry in others:
+                give_up(entry, comparison.changed(entry))
         entry = new_entry(APPLY, self.manager, self.subresource, self.resource.api_version, ordered(fields))
         # An apply that does not change the object keeps the entry's time.
         if old is None or changed.set or changed.removed:
@@ -158,6 +172,10 @@ class Apply:
         track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
         entries: list[Entry] = seen["metadata"].get("managedFields") or []
         return entries
+
+
+def _version(entry: Entry) -> str:
+    return entry.get("apiVersion") or ""
 
 
 def _described(entry: Entry) -> str:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import msgspec.json
 
+from ktui.kube.fielderrors import within_limit
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
+from ktui.kube.structural.schema import ANYTHING
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import JSON_ZERO_VALUES
-from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
-from ktui.writes.managedfields.nodes import root_of
-from ktui.writes.objectmeta import timestamp
+from ktui.writes.managedfields.fieldset import (
+    Changes,
+    FieldSet,
+    compare,
+    difference,
+    ordered,
+    parsed,
+    union,
+)
+from ktui.writes.managedfields.nodes import SchemaNode, root_of
+from ktui.writes.managedfields.typed_config import misfits, sentence
+from ktui.writes.objectmeta import metadata_of, timestamp
 
 
 def _empty_object(resource: Resource) -> Obj:
@@ -37,6 +49,62 @@ def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
     return {key: below for key, below in fields.items() if key != "f:status"}
 
 
+class MisfitError(Exception):
+    """A custom object does not fit the schema of the version in which a manager's fields are."""
+
+
+class Comparison:
+    """What a write changes, in each version in which fields are owned (upstream: Updater.update).
+
+    `old` None: the object is created. A custom object is read by the schema of a manager's version; objects
+    of built-in kinds are compared in the version of the request.
+    """
+
+    def __init__(self, old: Obj | None, new: Obj, resource: Resource) -> None:
+        self._old, self._new, self._resource = old, new, resource
+        self._found: dict[str, Changes | None] = {}
+        self._taken: dict[str, FieldSet | None] = {}
+
+    def changes(self, api_version: str) -> Changes | None:
+        """Return the changes in a version; None if the resource has no such version. Raises MisfitError."""
+        if not self._resource.custom:
+            api_version = self._resource.api_version
+        if api_version not in self._found:
+            self._found[api_version] = self._compared(api_version)
+        return self._found[api_version]
+
+    def changed(self, entry: Obj) -> FieldSet | None:
+        """Return the paths that are new, changed or removed, in an entry's version; None as `changes`."""
+        api_version = entry.get("apiVersion") or ""
+        if api_version not in self._taken:
+            changes = self.changes(api_version)
+            taken = None if changes is None else union(changes.set, changes.removed)
+            self._taken[api_version] = taken
+        return self._taken[api_version]
+
+    def _compared(self, api_version: str) -> Changes | None:
+        old, new, resource = self._old, self._new, self._resource
+        base = old if old is not None else _empty_object(resource)
+        if not resource.custom:
+            return compare(base, new, root_of(resource))
+        version = api_version.rpartition("/")[2]
+        schemas = resource.schemas
+        if schemas and version not in schemas:
+            return None
+        schema = schemas.get(version, ANYTHING)
+        for which, obj in (("old", base), ("new", new)) if old is not None else ():
+            if faults := [*within_limit(misfits(obj, schema))]:
+                raise MisfitError(f"failed to convert {which} object: {sentence(faults)}")
+        return compare(base, new, SchemaNode(schema, root=True))
+
+
+def give_up(entry: Obj, taken: FieldSet | None) -> None:
+    """Take paths from a manager; all if `taken` is None."""
+    fields = entry.get("fieldsV1") or {}
+    left = {} if taken is None else difference(fields, taken)
+    entry["fieldsV1"] = fields if left == fields else ordered(left)  # as stored: in order already
+
+
 def track_update(
     old: Obj | None, new: Obj, *, manager: str, time: str, resource: Resource, subresource: str = ""
 ) -> None:
@@ -45,7 +113,8 @@ def track_update(
     `time` "" leaves the entry without a time, as upstream's scale does. The client may change managedFields
     by sending others, or reset them by sending an empty list; an object without any gets none until the first
     apply. Entries in a version of another group (an Event written through events.k8s.io) are dropped, as
-    upstream drops what it cannot convert.
+    upstream drops what it cannot convert. All are dropped if a custom object does not fit one of the versions
+    that its managers used (upstream: UpdateNoErrors).
     """
     api_version = resource.api_version
     starting = _starting_entries(old, new, custom=resource.custom, subresource=subresource)
@@ -53,16 +122,19 @@ def track_update(
         store_entries(new, [])  # tracking has not begun
         return
     entries = [e for e in starting if group_of(e.get("apiVersion", "")) == group_of(api_version)]
-    base = old if old is not None else _empty_object(resource)
-    changes = compare(base, new, root_of(resource))
-    changes.set = owned(changes.set, resource, subresource)
+    comparison = Comparison(old, new, resource)
     own = own_entry(entries, "Update", manager, subresource, api_version)
-    changed = union(changes.set, changes.removed)
-    for entry in entries:
-        taken = changes.removed if entry is own else changed
-        fields = entry.get("fieldsV1") or {}
-        left = difference(fields, taken)
-        entry["fieldsV1"] = fields if left == fields else ordered(left)  # as stored: in order already
+    try:
+        changes = comparison.changes(api_version) or Changes()
+        changes.set = owned(changes.set, resource, subresource)
+        for entry in entries:
+            if entry is own:
+                give_up(entry, changes.removed)
+            else:
+                give_up(entry, comparison.changed(entry))
+    except MisfitError:
+        store_entries(new, [])
+        return
     if changes.set:
         if own is None:
             own = new_entry("Update", manager, subresource, api_version, {})
@@ -89,16 +161,45 @@ def _starting_entries(old: Obj | None, new: Obj, *, custom: bool, subresource: s
         # For a custom resource an empty list is the same as none.
         if sent == [{}] or not (sent or custom):
             return []
-        if sent and all(map(_readable, sent)):
-            stored = sent
+        if sent and sent != stored:
+            try:
+                return [*map(_read, sent)]
+            except (ValueError, RecursionError):
+                pass  # a client that does not understand them does not lose them
     return [dict(entry) for entry in stored]
 
 
-def _readable(entry: Any) -> bool:
+def _read(entry: Any) -> Obj:
+    """Return an entry that a client sent; raise ValueError if upstream cannot decode it."""
     if not isinstance(entry, dict) or entry.get("operation") not in ("Apply", "Update"):
-        return False
-    known = bool(entry.get("apiVersion")) and entry.get("fieldsType") == "FieldsV1"
-    return known and isinstance(entry.get("fieldsV1") or {}, dict)
+        raise ValueError("an entry has an operation")
+    if not entry.get("apiVersion") or entry.get("fieldsType") != "FieldsV1":
+        raise ValueError("an entry has a version and fields")
+    return {**entry, "fieldsV1": parsed(entry.get("fieldsV1"))}
+
+
+def keep_times(old: Obj, new: Obj) -> None:
+    """Keep the managers' times if nothing else changes (upstream: IgnoreManagedFieldsTimestampsTransformer).
+
+    `old` has a resourceVersion, `new` has none.
+    """
+    was, now = (metadata_of(obj).get("managedFields") or [] for obj in (old, new))
+    if was == now or [*map(_timeless, was)] != [*map(_timeless, now)]:
+        return
+    before, after = ({**obj, "metadata": _without(metadata_of(obj), _NOT_COMPARED)} for obj in (old, new))
+    if before == after:
+        metadata_of(new)["managedFields"] = was
+
+
+_NOT_COMPARED = ("managedFields", "resourceVersion")
+
+
+def _timeless(entry: Obj) -> Obj:
+    return _without(entry, ("time",))
+
+
+def _without(obj: Obj, names: Sequence[str]) -> Obj:
+    return {name: value for name, value in obj.items() if name not in names}
 
 
 def group_of(api_version: str) -> str:

@@ -115,6 +115,33 @@ def _is_member(node: FieldSet) -> bool:
     return not node or MEMBER in node
 
 
+def parsed(sent: Any) -> FieldSet:
+    """Return the set that a client sent (upstream: structured-merge-diff, fieldpath/serialize.go).
+
+    Elements of an unknown kind are left out. Raises ValueError for what is no set.
+    """
+    if sent is None:
+        return {}
+    if not isinstance(sent, dict):
+        raise ValueError("a set of fields is an object")
+    found: FieldSet = {}
+    for key, below in sent.items():
+        if key == MEMBER:
+            continue
+        if key[1:2] != ":":
+            raise ValueError(f"no path element: {key}")
+        if key[0] == "i":
+            int(key[2:])
+        elif key[0] in "kv":
+            value = json.loads(key[2:])
+            if key[0] == "k" and not isinstance(value, dict):
+                raise ValueError(f"no key of an item: {key}")
+        elif key[0] != "f":
+            continue
+        found[key] = parsed(below)
+    return {MEMBER: {}, **found} if found and MEMBER in sent else found
+
+
 def ordered(fields: FieldSet) -> FieldSet:
     """Return the same set with keys in kube-apiserver's order."""
     place = _place if any(map(_WITH_NUMBER, fields)) else None
@@ -178,43 +205,87 @@ def entry_of(name: str, container: Obj, node: Node) -> Any:
 
 def entry(value: Any, node: Node) -> Any:
     """Return the value; a keyed list or a set becomes `Items`."""
-    if isinstance(value, list):
-        keys = node.keys(value)
-        if keys is not None:
-            return Items({item_key(keys, item, node): item for item in value})
-    return value
+    keys = node.keys(value) if isinstance(value, list) else None
+    if keys is None:
+        return value
+    found = Items()
+    for item in value:
+        key = item_key(keys, item, node)
+        if key in found:
+            before = found[key]
+            found[key] = Duplicates([*(before if isinstance(before, Duplicates) else [before]), item])
+        else:
+            found[key] = item
+    return found
 
 
 class Items(Obj):
     """Items of a keyed list or set, by path element."""
 
 
+class Duplicates(list[Any]):
+    """Items of a list with the same path element, which are owned as one value."""
+
+
 def _compare_values(
     key: str, before: Any, after: Any, added: FieldSet, removed: FieldSet, node: Node
 ) -> None:
+    """Note how a value changed (upstream: structured-merge-diff, typed/compare.go).
+
+    A value of another type is a new one: what the old one held is removed, what the new one holds is added.
+    Null instead of a container only removes what that held.
+    """
     if after is _ABSENT:
         removed[key] = _whole(before, node)
     elif before is _ABSENT:
         added[key] = _whole(after, node)
-    elif node.atomic:
-        if before != after:
+    elif isinstance(before, Duplicates) or isinstance(after, Duplicates):
+        _compare_duplicates(key, before, after, added, removed, node)
+    elif node.atomic or not (_holds(before) or _holds(after)):
+        nothing = node.typed and not (before or after) and {type(before), type(after)} == {dict, type(None)}
+        if not nothing and (before != after or type(before) is not type(after)):
             added[key] = {}
-    elif isinstance(after, dict) and (isinstance(before, dict) or before is None):
+    else:
         below_added: FieldSet = {}
         below_removed: FieldSet = {}
-        if isinstance(after, Items):
-            old_items = before if isinstance(before, Items) else {}
-            for item in chain(old_items, (item for item in after if item not in old_items)):
-                found = old_items.get(item, _ABSENT), after.get(item, _ABSENT)
+        was, now = _container(before), _container(after)
+        if isinstance(was, Items) or isinstance(now, Items):
+            for item in chain(was, (item for item in now if item not in was)):
+                found = was.get(item, _ABSENT), now.get(item, _ABSENT)
                 _compare_values(item, *found, below_added, below_removed, node.item())
         else:
-            _compare_maps(before or {}, after, below_added, below_removed, node)
-        if below_added:
+            _compare_maps(was, now, below_added, below_removed, node)
+        if not (isinstance(before, dict | None) and isinstance(after, dict | None)):
+            added[key] = as_member(below_added)
+        elif below_added:
             added[key] = below_added
         if below_removed:
             removed[key] = below_removed
-    elif before != after or type(before) is not type(after):
-        added[key] = {}
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value)
+
+
+def _container(value: Any) -> Obj:
+    return value if isinstance(value, dict) else {}
+
+
+def as_member(below: FieldSet) -> FieldSet:
+    return {MEMBER: {}, **below} if below else {}
+
+
+def _compare_duplicates(
+    key: str, before: Any, after: Any, added: FieldSet, removed: FieldSet, node: Node
+) -> None:
+    """Note how items with the same key changed, of which there are or were several."""
+    if isinstance(before, Duplicates) and isinstance(after, Duplicates):
+        if before != after:
+            added[key] = {}
+    elif isinstance(after, Duplicates):
+        added[key], removed[key] = {}, _whole(before, node)
+    else:
+        added[key], removed[key] = _whole(after, node), {}
 
 
 def _whole(value: Any, node: Node) -> FieldSet:
@@ -228,7 +299,7 @@ def _whole(value: Any, node: Node) -> FieldSet:
         for name, item in value.items():
             under = node.member(name)
             below[f"f:{name}"] = _whole(entry(item, under), under) if isinstance(item, dict | list) else {}
-    return {MEMBER: {}, **below} if below else {}
+    return as_member(below)
 
 
 def item_key(keys: Keys, item: Any, node: Node) -> str:

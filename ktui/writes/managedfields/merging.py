@@ -12,6 +12,7 @@ from ktui.writes.managedfields.fieldset import (
     UNOWNED,
     FieldSet,
     Items,
+    as_member,
     difference,
     entry_of,
     intersection,
@@ -36,7 +37,7 @@ def _fields(container: Obj, node: Node) -> FieldSet:
         if isinstance(value, Items):
             each = below.item()
             inner = {
-                key: _as_member(_fields(item, each)) if isinstance(item, dict) and not each.atomic else {}
+                key: as_member(_fields(item, each)) if isinstance(item, dict) and not each.atomic else {}
                 for key, item in value.items()
             }
         elif isinstance(value, dict) and value and not below.atomic:
@@ -45,14 +46,10 @@ def _fields(container: Obj, node: Node) -> FieldSet:
             found[f"f:{name}"] = {}
             continue
         if not node.declares(name):
-            found[f"f:{name}"] = _as_member(inner)
+            found[f"f:{name}"] = as_member(inner)
         elif inner:  # an empty keyed list has no owner
             found[f"f:{name}"] = inner
     return found
-
-
-def _as_member(below: FieldSet) -> FieldSet:
-    return {MEMBER: {}, **below} if below else {}
 
 
 def with_structs(fields: FieldSet, node: Node) -> FieldSet:
@@ -67,7 +64,7 @@ def with_structs(fields: FieldSet, node: Node) -> FieldSet:
             continue
         kind, _, name = key.partition(":")
         inner = with_structs(below, node.member(name) if kind == "f" else node.item())
-        found[key] = _as_member(inner) if kind == "f" and node.declares(name) else inner
+        found[key] = as_member(inner) if kind == "f" and node.declares(name) else inner
     return found
 
 

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ktui.kube.fielderrors import Path, joined
 from ktui.kube.golang.formatting import go_syntax, go_type, go_value
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
-from ktui.kube.structural.schema import ANYTHING, Schema, additional, items
+from ktui.kube.structural.schema import (
+    ANYTHING,
+    META_FIELDS,
+    Schema,
+    additional,
+    embedded,
+    items,
+    preserves,
+)
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 from ktui.writes.managedfields.fieldset import item_key, step_text
-from ktui.writes.managedfields.nodes import Keys, Node
+from ktui.writes.managedfields.nodes import Keys, Node, SchemaNode
 
 _TEXTS, _NUMBERS = ("string", "bytes"), ("int32", "int64", "double")
+_NO_SCALARS: dict[type, str] = {
+    dict: "associative list without keys has an element that's a map type",
+    list: "not supported: associative list with lists as elements",
+}
 _UNTYPED = ("quantity", "intstr", "time", "microtime")
 
 
@@ -30,8 +42,22 @@ def type_faults(config: Obj, resource: Resource) -> Iterator[str]:
         at = None, ".metadata"
         yield from _of_map(metadata, at) or _of_struct(metadata, META, at)
     schema = resource.schemas.get(resource.version, ANYTHING)
-    rest = {name: value for name, value in config.items() if name not in ("apiVersion", "kind", "metadata")}
-    yield from _of_schema(rest, schema, None)
+    yield from _of_schema(_rest(config), schema, None)
+
+
+def misfits(obj: Obj, schema: Schema) -> Iterator[str]:
+    """Yield why a custom object does not fit the schema of one of its versions; duplicates do."""
+    yield from _of_schema(_rest(obj), schema, None, declared=True)
+    yield from list_faults(obj, SchemaNode(schema, root=True), duplicates=True)
+
+
+def _rest(obj: Obj) -> Obj:
+    return {name: value for name, value in obj.items() if name not in META_FIELDS}
+
+
+def sentence(faults: Sequence[str]) -> str:
+    """Return the faults as upstream words them together."""
+    return faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])
 
 
 def _of_map(value: Any, path: Path | None) -> list[str]:
@@ -86,20 +112,27 @@ def _of_scalar(value: Any, wanted: str, path: Path | None) -> Iterator[str]:
         yield f"{joined(path)}: expected numeric (int or float), got {go_type(value)}"
 
 
-def _of_schema(value: Any, schema: Schema | None, path: Path | None) -> Iterator[str]:
+def _of_schema(
+    value: Any, schema: Schema | None, path: Path | None, *, declared: bool = False
+) -> Iterator[str]:
+    """`declared`: a member that the schema does not know is a fault, too."""
     if value is None or schema is None:
         return
     match schema.get("type"):
         case "object" if isinstance(value, dict):
             properties: Mapping[str, Schema] = schema.get("properties") or {}
-            rest = additional(schema)[1]
+            others, rest = additional(schema)
+            closed = declared and not (others or preserves(schema))
             for name, member in value.items():
-                yield from _of_schema(member, properties.get(name, rest), (path, f".{name}"))
+                at = path, f".{name}"
+                if closed and name not in properties and not (embedded(schema) and name in META_FIELDS):
+                    yield f"{joined(at)}: field not declared in schema"
+                yield from _of_schema(member, properties.get(name, rest), at, declared=declared)
         case "object":
             yield _other(path, "map", value)
         case "array":
             if isinstance(value, list):
-                yield from _of_list(value, schema, path)
+                yield from _of_list(value, schema, path, declared=declared)
             else:
                 yield _other(path, "list", value)
         case "string" | "boolean" as wanted:
@@ -108,28 +141,36 @@ def _of_schema(value: Any, schema: Schema | None, path: Path | None) -> Iterator
             yield from _of_scalar(value, "number", path)
 
 
-def _of_list(value: list[Any], schema: Schema, path: Path | None) -> Iterator[str]:
+def _of_list(value: list[Any], schema: Schema, path: Path | None, *, declared: bool) -> Iterator[str]:
     keyed = schema.get("x-kubernetes-list-type") == "map"
     for index, item in enumerate(value):
         if keyed and not isinstance(item, dict):
             what = "a null element" if item is None else "non-map elements"
             yield f"{joined(path)}: element {index}: associative list with keys may not have {what}"
         else:
-            yield from _of_schema(item, items(schema), (path, f"[{index}]"))
+            yield from _of_schema(item, items(schema), (path, f"[{index}]"), declared=declared)
 
 
-def list_faults(value: Any, node: Node, path: Path | None = None) -> Iterator[str]:
-    """Yield a sentence for each duplicate, with its path, in upstream's words."""
+def list_faults(
+    value: Any, node: Node, path: Path | None = None, *, duplicates: bool = False
+) -> Iterator[str]:
+    """Yield a sentence for each item without its key, and each duplicate unless those are allowed, with its
+    path, in upstream's words."""
     if isinstance(value, dict) and not node.atomic:
         for name, member in value.items():
-            yield from list_faults(member, node.member(name), (path, f".{name}"))
+            yield from list_faults(member, node.member(name), (path, f".{name}"), duplicates=duplicates)
     elif isinstance(value, list) and (keys := node.keys(value)) is not None:
-        yield from _item_faults(value, keys, node, path)
+        yield from _item_faults(value, keys, node, path, duplicates=duplicates)
 
 
-def _item_faults(items: list[Any], keys: Keys, node: Node, path: Path | None) -> Iterator[str]:
+def _item_faults(
+    items: list[Any], keys: Keys, node: Node, path: Path | None, *, duplicates: bool
+) -> Iterator[str]:
     seen: dict[str, int] = {}
     for at, item in enumerate(items):
+        if not keys and (why := _NO_SCALARS.get(type(item))):
+            yield f"{joined(path)}: element {at}: {why}"
+            continue
         missing = [key for key in keys or () if item.get(key, node.key_default(key)) is None]
         if missing:
             yield (
@@ -139,6 +180,6 @@ def _item_faults(items: list[Any], keys: Keys, node: Node, path: Path | None) ->
             continue
         key = item_key(keys, item, node)
         seen[key] = seen.get(key, 0) + 1
-        if seen[key] == 2:
+        if seen[key] == 2 and not duplicates:
             yield f"{joined(path)}: duplicate entries for key {step_text(key)}"
-        yield from list_faults(item, node.item(), (path, step_text(key)))
+        yield from list_faults(item, node.item(), (path, step_text(key)), duplicates=duplicates)
