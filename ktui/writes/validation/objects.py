@@ -14,10 +14,11 @@ from ktui.kube.fielderrors import FieldError, invalid, limited, required, unfit
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
+from ktui.writes.definitions import ID as DEFINITIONS
+from ktui.writes.validation import definitions
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.pod_warnings import MOST_WARNINGS, pod_warnings
 from ktui.writes.validation.selectors import generated_selector_errors
-from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.updates.services import warnings as service_warnings
 from ktui.writes.validation.values import (
@@ -35,7 +36,7 @@ from ktui.writes.validation.values import (
 from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 
 _ROWS: dict[str, Rows] = {
-    "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
+    DEFINITIONS: (("", definitions.definition_errors),),
     **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
     **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
 }  # fmt: skip
@@ -51,6 +52,7 @@ def value_errors(resource: str, obj: Obj) -> list[FieldError]:
 
 # Rules for new objects only.
 _NEW = {
+    DEFINITIONS: table_of(("", definitions.status_errors)),
     "events.events.k8s.io": table_of(("", events.new_errors)),
     "pods": table_of(*pods.NEW_POD),
     "servicecidrs.networking.k8s.io": table_of(("", cluster.cidr_errors)),
@@ -63,9 +65,11 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     """Return the errors of an object to be created, without those of its metadata."""
     if resource.custom:
         return custom_errors(obj, resource)
-    generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
+    first = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
+    if resource.id == DEFINITIONS:
+        first = [*definitions.name_errors(obj)]
     only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
-    return [*generated, *value_errors(resource.id, obj), *only_new]
+    return [*first, *value_errors(resource.id, obj), *only_new]
 
 
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:

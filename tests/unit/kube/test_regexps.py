@@ -14,7 +14,7 @@ from ktui.kube.golang.regexps import (
 )
 from ktui.kube.structural.schema import Schema, may_be_slow
 from ktui.writes.validation.custom_resources import validate
-from ktui.writes.validation.updates.definitions import definition_errors
+from ktui.writes.validation.definitions import definition_errors
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,10 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.nodes import BuiltinNode
 from ktui.writes.managedfields.typed_config import list_faults
 from ktui.writes.patches.jsonpatch import json_patch
+from ktui.writes.validation import definitions
 from ktui.writes.validation.custom_resources import duplicates, validate
 from ktui.writes.validation.objects import value_errors
-from ktui.writes.validation.updates import definitions, pods, services
+from ktui.writes.validation.updates import pods, services
 from tests.unit.growth import Compared, growth
 
 Obj = dict[str, Any]

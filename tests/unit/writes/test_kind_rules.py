@@ -192,7 +192,6 @@ def test_definitions_of_several_faults() -> None:
     assert found(version, version, storedVersions=["v1"]) == [
         f"{both}: must contain unique version names",
         f"{both}: must have exactly one version marked as storage version",
-        'status.storedVersions: Invalid value: ["v1"]: must have the storage version v1',
     ]
     assert found({"name": "v1", "storage": True}) == [
         "spec.versions[0].schema.openAPIV3Schema: Required value"
@@ -203,8 +202,6 @@ def test_definitions_of_several_faults() -> None:
     inner = {"properties": {"a": {"properties": {"b": {"type": "string"}}, "default": {"b": 5}}}}
     assert found({**version, "schema": {"openAPIV3Schema": inner}}) == [
         f"{root}.properties[a].type: Required value: must not be empty for specified object fields",
-        f'{root}.properties[a].default.b: Invalid value: "integer": b in body must be of type string: '
-        '"integer"',
         f"{root}.type: Required value: must not be empty at the root",
     ]
 

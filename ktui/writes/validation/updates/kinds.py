@@ -8,9 +8,10 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
+from ktui.writes.validation import definitions
 from ktui.writes.validation.internal_types import internal, internal_diff
 from ktui.writes.validation.selectors import selector_shown
-from ktui.writes.validation.updates import definitions, pods, services
+from ktui.writes.validation.updates import pods, services
 from ktui.writes.validation.updates.field_rules import (
     IMMUTABLE,
     Rule,
