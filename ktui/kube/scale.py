@@ -112,17 +112,33 @@ def selector_text(selector: Any) -> str:
 
 def _checked(obj: Obj, path: str, paths: ScalePaths, wanted: type) -> Any:
     """Return the value at a path, None without a path; that of a custom resource has to be of the type."""
-    value = value_at(obj, path) if path else None
-    if paths.custom and value is not None and (fault := type_fault(path, value, wanted)):
+    if not path:
+        return None
+    if paths.custom and (fault := accessor_fault(obj, path, wanted)):
         raise bare_error(fault)
-    return value
+    return value_at(obj, path)
 
 
-def type_fault(path: str, value: Any, wanted: type) -> str:
-    """Return the error of NestedInt64 (`int`) or NestedString (`str`), "" for a value of that type."""
+def accessor_fault(obj: Obj, path: str, wanted: type) -> str:
+    """Return the error of NestedInt64 (`int`) or NestedString (`str`) for the value at a path.
+
+    "" for a value of that type, and for none: if a member on the way is missing, or null above it.
+    """
+    value, names = obj, _names(path)
+    for at, name in enumerate(names):
+        if value is None:
+            return ""
+        if not isinstance(value, dict):
+            return _fault(f".{'.'.join(names[: at + 1])}", value, "map[string]interface{}")
+        if name not in value:
+            return ""
+        value = value[name]
     if type(value) is wanted:
         return ""
-    expected = {int: "int64", str: "string"}[wanted]
+    return _fault(path, value, {int: "int64", str: "string"}[wanted])
+
+
+def _fault(path: str, value: Any, expected: str) -> str:
     return f"{path} accessor error: {go_value(value)} is of the type {go_type(value)}, expected {expected}"
 
 

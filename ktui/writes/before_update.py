@@ -155,7 +155,7 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
     """
     resource = context.resource
     if resource.custom:
-        return custom_errors(new, resource, context.subresource), []
+        return custom_errors(new, resource, context.subresource, old, context.minor), []
     if context.subresource == "status":
         if resource.id == "services":
             return services.status_errors(new), []

@@ -93,7 +93,7 @@ class Comparison:
             return None
         schema = schemas.get(version, ANYTHING)
         for which, obj in (("old", base), ("new", new)) if old is not None else ():
-            if faults := [*within_limit(misfits(obj, schema))]:
+            if faults := [*within_limit(misfits(obj, schema, duplicates=version == resource.version))]:
                 raise MisfitError(f"failed to convert {which} object: {sentence(faults)}")
         return compare(base, new, SchemaNode(schema, root=True))
 

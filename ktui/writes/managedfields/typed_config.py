@@ -45,10 +45,10 @@ def type_faults(config: Obj, resource: Resource) -> Iterator[str]:
     yield from _of_schema(_rest(config), schema, None)
 
 
-def misfits(obj: Obj, schema: Schema) -> Iterator[str]:
-    """Yield why a custom object does not fit the schema of one of its versions; duplicates do."""
+def misfits(obj: Obj, schema: Schema, *, duplicates: bool) -> Iterator[str]:
+    """Yield why a custom object does not fit the schema of one of its versions; `duplicates`: these do."""
     yield from _of_schema(_rest(obj), schema, None, declared=True)
-    yield from list_faults(obj, SchemaNode(schema, root=True), duplicates=True)
+    yield from list_faults(obj, SchemaNode(schema, root=True), duplicates=duplicates)
 
 
 def _rest(obj: Obj) -> Obj:

@@ -10,77 +10,59 @@ from itertools import chain, islice
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, Path, invalid, joined, limited, required, too_long, too_many
-from ktui.kube.golang.formatting import quote
+from ktui.kube.gates import NEWEST_MINOR
+from ktui.kube.golang.formatting import go_value, quote, to_json
 from ktui.kube.golang.regexps import InvalidPattern, TextTooLong, matcher
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
-from ktui.kube.scale import paths_of, type_fault, value_at
-from ktui.kube.structural.schema import ANYTHING, Schema, additional, is_choice, items
+from ktui.kube.structural.schema import ANYTHING, Schema, is_choice
 from ktui.kube.structural.schema import required as required_members
 from ktui.writes.decoding.body import json_type
 from ktui.writes.objectmeta import metadata_of
+from ktui.writes.validation.custom_invariants import (
+    embedded_errors,
+    keys_text,
+    list_errors,
+    scale_errors,
+)
 from ktui.writes.validation.formats import has_format
 
 # After errors of these kinds upstream does not check an object by the rules of its schema.
 _BLOCKING = frozenset(
     f"FieldValue{kind}" for kind in ("NotSupported", "Required", "TooLong", "TooMany", "TypeInvalid")
 )
+_RATCHETING_SINCE = 30
+NONE = object()
 _COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not"})
 _MOST = 20
 
 
-def duplicates(value: Any, schema: Schema | None, path: Path | None = None) -> Iterator[FieldError]:
-    """Yield an error for each duplicate in lists with x-kubernetes-list-type: a set's value, a map's key."""
-    if schema is None:
-        return
-    if isinstance(value, dict):
-        properties = schema.get("properties") or {}
-        rest = additional(schema)[1]
-        for name, member in value.items():
-            if name in properties:
-                yield from duplicates(member, properties[name], (path, f".{name}"))
-            else:
-                yield from duplicates(member, rest, (path, f"[{name}]"))
-    elif isinstance(value, list):
-        yield from _of_list(value, schema, path)
-        for at, item in enumerate(value):
-            yield from duplicates(item, items(schema), (path, f"[{at}]"))
-
-
-def _of_list(value: list[Any], schema: Schema, path: Path | None) -> Iterator[FieldError]:
-    kind = schema.get("x-kubernetes-list-type")
-    if kind not in ("set", "map"):
-        return
-    keys = schema.get("x-kubernetes-list-map-keys") or []
-    seen: dict[str, int] = {}
-    for at, item in enumerate(value):
-        shown = item
-        if kind == "map":
-            shown = {key: item[key] for key in keys if key in item} if isinstance(item, dict) else {}
-        text = json.dumps(shown, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-        seen[text] = seen.get(text, 0) + 1
-        if seen[text] == 2:
-            yield FieldError(
-                joined((path, f"[{at}]")).removeprefix("."), "FieldValueDuplicate", f"Duplicate value: {text}"
-            )
-
-
-_INT64, _INT32 = 1 << 63, (1 << 31) - 1
+_INT64 = 1 << 63
 TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "bool"}
 
 
 @limited
-def custom_errors(obj: Obj, resource: Resource, subresource: str = "") -> Iterator[FieldError]:
+def custom_errors(
+    obj: Obj, resource: Resource, subresource: str = "", old: Obj | None = None, minor: int = NEWEST_MINOR
+) -> Iterator[FieldError]:
     """Yield the schema's errors for a custom resource; for its status alone if `subresource` is "status".
 
-    Upstream validates a status as if it were the whole object, which its messages show.
+    Of an update, errors in what it leaves as it is in `old` are tolerated from 1.30 on (upstream's gate
+    CRDValidationRatcheting). A status is validated as if it were the whole object, which the messages show.
     """
     schema = resource.schemas.get(resource.version, ANYTHING)
+    before = old if old is not None and minor >= _RATCHETING_SINCE else NONE
     blocked = False
-    for error in chain(_own(validate(obj, schema), subresource), _scaled(obj, resource, subresource)):
+    found = chain(
+        _own(validate(obj, schema, None, before), subresource),
+        scale_errors(obj, resource, subresource),
+        _own(embedded_errors(obj, schema, at_root=True), subresource),
+    )
+    for error in found:
         blocked = blocked or error.reason in _BLOCKING
         yield error
-    yield from _own(duplicates(obj, schema), subresource)
+    if old is None or not any(True for _ in list_errors(old, schema)):
+        yield from _own(list_errors(obj, schema), subresource)
     if (blocked or not metadata_of(obj).get("name")) and _has_rules(schema):
         why = (
             "some validation rules were not checked because the object was invalid; correct the existing "
@@ -108,27 +90,12 @@ def _has_rules(schema: Any) -> bool:
     return "x-kubernetes-validations" in schema or any(map(_has_rules, schema.values()))
 
 
-def _scaled(obj: Obj, resource: Resource, subresource: str) -> Iterator[FieldError]:
-    """Yield the errors of what the scale subresource reads: numbers of replicas, and a selector."""
-    paths = paths_of(resource.scale)
-    for path in (paths.replicas, paths.observed) if subresource != "status" else (paths.observed,):
-        value = value_at(obj, path) if path else None
-        if value is None:
-            continue
-        if fault := type_fault(path, value, int):
-            yield invalid(path, 0, fault)
-        elif value < 0:
-            yield invalid(path, value, "should be a non-negative integer")
-        elif value > _INT32:
-            yield invalid(path, value, f"should be less than or equal to {_INT32}")
-    selected = value_at(obj, paths.selector) if paths.selector else None
-    if selected is not None and (fault := type_fault(paths.selector, selected, str)):
-        yield invalid(paths.selector, "", fault)
+def validate(value: Any, schema: Schema, path: Path | None = None, old: Any = NONE) -> Iterator[FieldError]:
+    """Yield every violation: types, required members, enum, bounds, lengths and patterns.
 
-
-def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[FieldError]:
-    """Yield every violation: types, required members, enum, bounds, lengths and patterns."""
-    if value is None and schema.get("nullable"):
+    What is as in the value `old` is tolerated; NONE: there is none to compare with.
+    """
+    if (value is None and schema.get("nullable")) or (old is not NONE and _unchanged(value, old)):
         return
     wanted = schema.get("type")
     if schema.get("x-kubernetes-int-or-string"):
@@ -142,10 +109,24 @@ def validate(value: Any, schema: Schema, path: Path | None = None) -> Iterator[F
     yield from _combined(value, schema, path)
     yield from _value_errors(value, schema, path)
     if isinstance(value, dict):
-        yield from _member_errors(value, schema, path)
+        yield from _member_errors(value, schema, path, old)
     elif isinstance(value, list) and isinstance(schema.get("items"), dict):
+        before = _by_keys(old, schema)
         for at, item in enumerate(value):
-            yield from validate(item, schema["items"], (path, f"[{at}]"))
+            was = before.get(keys_text(item, schema), NONE) if before else NONE
+            yield from validate(item, schema["items"], (path, f"[{at}]"), was)
+
+
+def _unchanged(value: Any, old: Any) -> bool:
+    """Whether two values are equal; in Python 1 equals true."""
+    return bool(value == old) and to_json(value) == to_json(old)
+
+
+def _by_keys(old: Any, schema: Schema) -> dict[str, Any]:
+    """Return the old items of a list with keys; items of other lists have no old ones."""
+    if not isinstance(old, list) or schema.get("x-kubernetes-list-type") != "map":
+        return {}
+    return {keys_text(item, schema): item for item in old}
 
 
 def _combined(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
@@ -183,7 +164,8 @@ def _overall(why: str) -> FieldError:
     return invalid("<nil>", "", why)
 
 
-def _member_errors(value: Obj, schema: Schema, path: Path | None) -> Iterator[FieldError]:
+def _member_errors(value: Obj, schema: Schema, path: Path | None, old: Any) -> Iterator[FieldError]:
+    before = old if isinstance(old, dict) else {}
     for name in required_members(schema):
         if name not in value:
             yield required(joined((path, f".{name}"))[1:])
@@ -193,7 +175,7 @@ def _member_errors(value: Obj, schema: Schema, path: Path | None) -> Iterator[Fi
         sub = properties.get(name, additional)
         # ObjectMeta has its own rules.
         if isinstance(sub, dict) and (path is not None or name not in ("apiVersion", "kind", "metadata")):
-            yield from validate(member, sub, (path, f".{name}"))
+            yield from validate(member, sub, (path, f".{name}"), before.get(name, NONE))
 
 
 def _enum_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
@@ -223,11 +205,19 @@ def _number_errors(value: float, schema: Schema, path: Path | None) -> Iterator[
     least, most, step = (schema.get(rule) for rule in ("minimum", "maximum", "multipleOf"))
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
     if step and (value / step) % 1:
-        yield _broken(value, path, f"should be a multiple of {step}")
+        yield _broken(value, path, f"should be a multiple of {_number(step)}")
     if most is not None and (value > most or (below and value == most)):
-        yield _broken(value, path, f"should be less than {'' if below else 'or equal to '}{most}")
+        yield _broken(
+            value, path, f"should be less than {'' if below else 'or equal to '}{go_value(float(most))}"
+        )
     if least is not None and (value < least or (above and value == least)):
-        yield _broken(value, path, f"should be greater than {'' if above else 'or equal to '}{least}")
+        yield _broken(
+            value, path, f"should be greater than {'' if above else 'or equal to '}{go_value(float(least))}"
+        )
+
+
+def _number(bound: float) -> str:
+    return go_value(float(bound))
 
 
 def _size_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:
@@ -288,7 +278,7 @@ def _wrong_type(path: str, wanted: str, value: Any) -> list[FieldError]:
 
 
 def _shown(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | dict | list) else go_value(value)
 
 
 _sorted = partial(json.dumps, sort_keys=True)

@@ -155,6 +155,8 @@ def _map_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
 
 def _list_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     kind, keys, each = schema.get(_KIND), schema.get(_KEYS) or [], part(schema, "items")
+    if kind is None and not keys:
+        return
     where, items_path = joined((path, f".{_KIND}")), (path, ".items")
     wrong_type = [*_of_type(schema, path, "array", _KIND)]
     yield from wrong_type

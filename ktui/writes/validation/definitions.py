@@ -37,8 +37,9 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
     names, group, versions = spec.get("names") or {}, str(spec.get("group") or ""), versions_of(obj)
     if not group:
         yield required("spec.group")
-    yield from inside("spec.group", subdomain(group))
-    if group and "." not in group:
+    elif faults := [*inside("spec.group", subdomain(group))]:
+        yield from faults
+    elif "." not in group:
         yield invalid("spec.group", group, "should be a domain with at least one dot")
     yield from inside("spec.scope", one_of("Cluster", "Namespaced")(str(spec.get("scope") or "")))
     common = {name: _common(versions, name) for name in _MOVED}
@@ -258,7 +259,7 @@ def _of_all_versions(versions: list[Obj]) -> Iterator[FieldError]:
     if len(set(names)) != len(names):
         yield invalid("spec.versions", _shown(versions), "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        yield invalid("spec.versions", _shown(versions) or None, ONE_STORAGE)
+        yield invalid("spec.versions", _shown(versions), ONE_STORAGE)
     if names[:1] and names[0] and _is_no_label(names[0]):  # the internal type has the first name once more
         yield invalid("spec.version", names[0], LABEL_1035_FAULT)
 

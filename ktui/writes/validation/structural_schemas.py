@@ -96,14 +96,14 @@ def _of_others(schema: Schema, level: str, path: Path) -> Iterator[FieldError]:
 
 
 def _type_errors(schema: Schema, level: str, path: Path) -> Iterator[FieldError]:
-    kind, where = schema.get("type") or "", joined((path, ".type"))
+    kind, where = schema.get("type") or "", (path, ".type")
     if schema.get(EMBEDDED) and kind != "object":
         why = f"must be object if {EMBEDDED} is true"
-        yield invalid(where, kind, why) if kind else required(where, why)
+        yield invalid(joined(where), kind, why) if kind else required(joined(where), why)
     elif not (kind or schema.get(INT_OR_STRING) or schema.get(PRESERVE)):
-        yield required(where, f"must not be empty {level}")
+        yield required(joined(where), f"must not be empty {level}")
     if level == ROOT and kind not in ("", "object"):
-        yield invalid(where, kind, "must be object at the root")
+        yield invalid(joined(where), kind, "must be object at the root")
 
 
 def _object_meta(schema: Schema, level: str, path: Path) -> Iterator[FieldError]:

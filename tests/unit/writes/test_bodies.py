@@ -9,7 +9,7 @@ import pytest
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError
 from ktui.writes.decoding.body import decode_object, summary
-from ktui.writes.validation.custom_resources import duplicates
+from ktui.writes.validation.custom_invariants import list_errors
 from tests.unit.writes.bodies import sent
 from tests.unit.writes.objects import CONFIG_MAPS, Obj, knows, resource
 
@@ -151,4 +151,4 @@ def test_nothing_stands_twice_in_a_set_or_a_keyed_list(spec: Obj, errors: list[s
     keyed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
     members = {"set": once, "map": keyed, "plain": {"type": "array"}, "in": {"additionalProperties": once}}
     schema = {"properties": {"spec": {"properties": members}}}
-    assert list(map(str, duplicates({"spec": spec}, schema))) == errors
+    assert list(map(str, list_errors({"spec": spec}, schema))) == errors

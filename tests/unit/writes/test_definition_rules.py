@@ -103,9 +103,7 @@ def test_conversion(conversion: Obj | None, expected: list[str]) -> None:
 
 def test_without_a_storage_version_nothing_can_be_stored() -> None:
     one, stored = errors([])
-    assert (
-        one == "spec.versions: Invalid value: null: must have exactly one version marked as storage version"
-    )
+    assert one == "spec.versions: Invalid value: []: must have exactly one version marked as storage version"
     assert stored == "status.storedVersions: Invalid value: null: must have at least one stored version"
 
 
@@ -125,6 +123,7 @@ def test_names() -> None:
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic"
     )
     label += " character, and end with an alphanumeric character"
+    mixed = f"may have mixed case, but should otherwise match: {label}"
     assert found == [
         "spec.names.singular: Required value",
         f'spec.names.plural: Invalid value: "Things": {label}',

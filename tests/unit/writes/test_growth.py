@@ -17,8 +17,9 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.nodes import BuiltinNode
 from ktui.writes.managedfields.typed_config import list_faults
 from ktui.writes.patches.jsonpatch import json_patch
-from ktui.writes.validation import definitions
-from ktui.writes.validation.custom_resources import duplicates, validate
+from ktui.writes.validation import definition_schemas, definitions
+from ktui.writes.validation.custom_invariants import list_errors
+from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.objects import value_errors
 from ktui.writes.validation.updates import pods, services
 from tests.unit.growth import Compared, growth
@@ -95,7 +96,9 @@ CASES = {
         lambda n: ({"spec": {"containers": [{"name": "a"}] * n}},),
     ),
     "duplicates of a set": (
-        lambda value: list(duplicates(value, {"x-kubernetes-list-type": "set", "items": {"type": "string"}})),
+        lambda value: list(
+            list_errors(value, {"x-kubernetes-list-type": "set", "items": {"type": "string"}})
+        ),
         lambda n: ([str(m) for m in range(n)],),
     ),
     "JSON patch": (
@@ -104,7 +107,10 @@ CASES = {
     ),
     "service": (partial(value_errors, "services"), lambda n: (_ports(n),)),
     "addresses": (services.service, lambda n: (_addresses(n, 1), _addresses(n, 2))),
-    "schema": (lambda schema: list(definitions._schema_errors(schema, (None, ""))), lambda n: (_schema(n),)),
+    "schema": (
+        lambda schema: list(definition_schemas.schema_errors(schema, "", has_status=True)),
+        lambda n: (_schema(n),),
+    ),
 }
 
 
@@ -132,7 +138,7 @@ def test_paths_below_a_long_name_are_joined_for_errors_only() -> None:
     assert len(definitions.definition_errors({"spec": {"versions": [version]}})) < 20
     lists = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
     inner: Obj = {"type": "object", "properties": dict.fromkeys(many, lists)}
-    assert not list(duplicates({long: {name: ["a"] for name in many}}, {"properties": {long: inner}}))
+    assert not list(list_errors({long: {name: ["a"] for name in many}}, {"properties": {long: inner}}))
 
 
 @pytest.mark.parametrize(
