@@ -28,7 +28,8 @@ from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
 from ktui.writes.patches.patch_documents import patched_text
-from ktui.writes.patches.strategic import consumed, conversion_fault
+from ktui.writes.patches.converter import conversion_fault
+from ktui.writes.patches.strategic import consumed
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
 from ktui.writes.validation.objects import has_changed, object_warnings

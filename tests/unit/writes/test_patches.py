@@ -16,7 +16,8 @@ from ktui.kube.resources import BUILTIN
 from ktui.wire.schema import META
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, conversion_fault, strategic_merge
+from ktui.writes.patches.converter import conversion_fault
+from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, strategic_merge
 from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(
@@ -380,6 +381,9 @@ def test_a_strategic_patch_is_shown_as_merging_leaves_it(patch: Any, shown: str)
     assert go_value(consumed(patch)) == shown
 
 
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
 @pytest.mark.parametrize(
     ("spec", "fault"),
     [
@@ -391,6 +395,18 @@ def test_a_strategic_patch_is_shown_as_merging_leaves_it(patch: Any, shown: str)
         ({"nodeName": 5}, "cannot convert int64 to string"),
         ({"hostNetwork": "x"}, "unrecognized type: bool"),
         ({"activeDeadlineSeconds": 1.5}, "cannot convert float64 to int64"),
+        ({"restartPolicy": 5}, "cannot convert int64 to v1.RestartPolicy"),
+        ({"volumes": [{"name": "a", "emptyDir": {"medium": 5}}]}, "cannot convert int64 to v1.StorageMedium"),
+        ({"volumes": [{"emptyDir": {"sizeLimit": "a"}}]}, QUANTITY),
+        (
+            {"containers": [{"ports": [{"containerPort": "a"}], "livenessProbe": {"httpGet": {"port": True}}}]},
+            "unrecognized type: int32",
+        ),
+        (
+            {"containers": [{"livenessProbe": {"httpGet": {"port": True}}}]},
+            "json: cannot unmarshal bool into Go value of type int32",
+        ),
+        ({"schedulerName": [], "hostname": {}, "nodeSelector": 5}, "cannot restore map from int64"),
         ({"activeDeadlineSeconds": 2.0, "nodeName": None, "containers": [None], "x": 1}, ""),
     ],
 )
