@@ -64,10 +64,12 @@ async def send_tree(
         metadata = obj.get("metadata") or {}
         obj = {**obj, "metadata": {name: metadata[name] for name in metadata if name != "managedFields"}}
     renderer = _renderer(server, call, resource, form)
-    document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
+    in_order = server.services.codec.in_type_order
+    text = await compute(lambda: to_json(in_order(obj, resource.api_version, resource.kind)))
+    document = await compute(lambda: finished(renderer.of_document(text), form))
     if call.objects is not None:
         own = _renderer(server, call, resource, replace(form, media_type=JSON, pretty=False))
-        call.objects.answered(await compute(lambda: own.of_document(to_json(obj))))
+        call.objects.answered(await compute(own.of_document, text))
     await send_document(call, document, form, status)
 
 

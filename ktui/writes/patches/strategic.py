@@ -71,6 +71,10 @@ class BadItem(Exception):
     """A directive is unknown, or items cannot be merged; upstream answers 500."""
 
 
+class BadList(Exception):
+    """A list of lists cannot be merged; upstream answers 422 without details."""
+
+
 class PatchedField(NamedTuple):
     """A position in an object: a struct, or a map whose values are structs. Without both nothing is known."""
 
@@ -91,7 +95,7 @@ class PatchedField(NamedTuple):
 def strategic_merge(target: Any, patch: Any, message: str = "") -> Any:
     """Return a new tree. `message` is the type of the object; without it every list is replaced.
 
-    Raises BadDirective or BadItem.
+    Raises BadDirective, BadItem or BadList.
     """
     if not isinstance(patch, dict):
         return patch
@@ -249,8 +253,7 @@ def _merge_list(
     """Return the merged list: the patch's items in its order, all others where they are."""
     if not present and not patch:
         return present
-    if len({isinstance(item, dict) for item in (*present, *patch)}) > 1:
-        raise BadItem(f"list element types are not identical: {go_value([present, patch])}")
+    _check_types(present, patch)
     if not isinstance((present or patch)[0], dict):
         if deletes:
             gone = set(map(hashed, patch))
@@ -262,6 +265,15 @@ def _merge_list(
     present, patch = _by_directives(present, patch, key)
     merged = _merge_items(present, patch, at, key)
     return in_order_of(merged, patch, present, _identity(key, [*merged, *patch]))
+
+
+def _check_types(present: list[Any], patch: list[Any]) -> None:
+    """Raise BadItem for items of several types, BadList for lists (upstream: sliceElementType)."""
+    types = [go_type(item) for item in (*present, *patch)]
+    if types[0] == go_type([]):
+        raise BadList
+    if len(set(types)) > 1:
+        raise BadItem(f"list element types are not identical: {go_value([present, patch])}")
 
 
 def _by_directives(present: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any]]:

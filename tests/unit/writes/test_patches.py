@@ -16,7 +16,7 @@ from ktui.kube.resources import BUILTIN
 from ktui.wire.schema import META
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.converter import conversion_fault
+from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, strategic_merge
 from tests.unit.growth import Compared, growth
 
@@ -391,6 +391,7 @@ QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinu
         ({"containers": {"a": 1}}, "cannot restore slice from map"),
         ({"containers": [True]}, "cannot restore struct from: bool"),
         ({"nodeSelector": 5}, "cannot restore map from int64"),
+        ({"nodeSelector": 1 << 63}, "cannot restore map from float64"),
         ({"nodeSelector": {"a": []}}, "unrecognized type: string"),
         ({"nodeName": 5}, "cannot convert int64 to string"),
         ({"hostNetwork": "x"}, "unrecognized type: bool"),
@@ -416,6 +417,16 @@ def test_errors_of_the_converter(spec: Any, fault: str) -> None:
     assert conversion_fault({"spec": spec}, pods) == fault
     why = "error decoding from json: illegal base64 data at input byte 0"
     assert conversion_fault({"data": {"a": "-x"}}, secrets) == why
+
+
+@pytest.mark.parametrize(
+    ("sent", "typed"),
+    [(5, 5), (2.0, 2), (1 << 31, -(1 << 31)), ((1 << 32) + 7, 7), (1 << 63, 0), (9.3e18, 0), (None, None)],
+)
+def test_numbers_of_the_converter(sent: Any, typed: Any) -> None:
+    deployments = BUILTIN.find("apps", "v1", "deployments")
+    assert deployments
+    assert converted({"spec": {"replicas": sent}}, deployments) == {"spec": {"replicas": typed}}
 
 
 def test_objects_in_lists_that_a_merge_patch_sets_are_sorted() -> None:

@@ -1,0 +1,60 @@
+"""The order in which Go prints the members of an object: built-ins by their structs, everything else sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from ktui.wire.schema import SchemaField, fields_by_name, fields_in_order, message_of
+
+_TYPE_META = ("kind", "apiVersion")
+
+
+def in_type_order(obj: dict[str, Any], api_version: str, kind: str) -> dict[str, Any]:
+    """Return an object with its members in the order of its type; a custom resource's are sorted."""
+    message = message_of(api_version, kind)
+    ordered: dict[str, Any] = _sorted(obj) if message is None else _struct(message, obj)
+    return ordered
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(item) for item in value] if isinstance(value, list) else value
+
+
+def _struct(message: str, obj: dict[str, Any]) -> dict[str, Any]:
+    known = fields_by_name(message)
+    ordered = {name: _member(known.get(name), obj[name]) for name in _names(message) if name in obj}
+    return ordered | {name: value for name, value in obj.items() if name not in ordered}
+
+
+@cache
+def _names(message: str) -> tuple[str, ...]:
+    """Return the JSON names of a message's members in the order of its struct; first what all objects have."""
+    found = list(_own_names(message))
+    return *(name for name in _TYPE_META if name not in found), *found
+
+
+def _own_names(message: str) -> Iterator[str]:
+    for field in fields_in_order(message):
+        if field.has("i"):
+            yield from _own_names(field.type)
+        else:
+            yield field.name
+
+
+def _member(field: SchemaField | None, value: Any) -> Any:
+    if field is None:
+        return value
+    if field.is_map and isinstance(value, dict):
+        return {key: _value(field, value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_value(field, item) for item in value]
+    return _value(field, value)
+
+
+def _value(field: SchemaField, value: Any) -> Any:
+    typed = field.type and field.kind != "list" and isinstance(value, dict)
+    return _struct(field.type, value) if typed else value
