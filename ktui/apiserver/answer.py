@@ -21,6 +21,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import not_found
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute, compute_large
+from ktui.wire.stored_codec import StoredCodec
 
 
 async def get(server: Server, call: Call, resource: Resource) -> None:
@@ -59,18 +60,26 @@ async def send_object(
 async def send_tree(
     server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
 ) -> None:
-    """Send an object that is not stored: the result of a dry run, or the final state of a deleted object."""
+    """Send an object that is not stored: the result of a dry run, or the final state of a deleted object.
+
+    As upstream (registry/generic/registry/dryrun.go), it is encoded for storage and decoded.
+    """
     if form.drop:
         metadata = obj.get("metadata") or {}
         obj = {**obj, "metadata": {name: metadata[name] for name in metadata if name != "managedFields"}}
     renderer = _renderer(server, call, resource, form)
-    in_order = server.services.codec.in_type_order
-    text = await compute(lambda: to_json(in_order(obj, resource.api_version, resource.kind)))
+    text = await compute(_read_back, server.services.codec, obj, resource)
     document = await compute(lambda: finished(renderer.of_document(text), form))
     if call.objects is not None:
         own = _renderer(server, call, resource, replace(form, media_type=JSON, pretty=False))
         call.objects.answered(await compute(own.of_document, text))
     await send_document(call, document, form, status)
+
+
+def _read_back(codec: StoredCodec, obj: dict[str, Any], resource: Resource) -> bytes:
+    revision = (obj.get("metadata") or {}).get("resourceVersion")
+    raw = codec.encode_object(obj, resource)
+    return codec.object_json(raw, int(revision) if revision else None, resource.api_version)
 
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:

@@ -1,4 +1,4 @@
-"""What Go's JSON decoder makes of an object whose values fit: unknown fields, nulls."""
+"""What Go's JSON decoder makes of an object whose values fit: unknown fields, nulls, bytes as numbers."""
 
 from __future__ import annotations
 

@@ -141,6 +141,8 @@ def _check_value(field: SchemaField, value: Any, only_last: bool) -> None:
         raise _Misfit(_kind(value))
     elif kind == "list":
         _check_texts(value)
+    elif kind == "bytes" and isinstance(value, list):
+        _check_octets(value)
     elif kind in _SCALARS and not _fits(kind, value):
         raise _Misfit(_found(kind, value))
     elif fault := _OF_TEXT[kind](value) if kind in _OF_TEXT else "":
@@ -163,6 +165,14 @@ def own_fault(field: SchemaField, value: Any) -> str:
     except _Misfit as misfit:
         return misfit.text
     return ""
+
+
+def _check_octets(value: list[Any]) -> None:
+    """Raise _Misfit for what is no list of numbers that fit uint8, which Go takes for bytes as well."""
+    for item in value:
+        number = isinstance(item, int | float) and not isinstance(item, bool)
+        if item is not None and not (number and isinstance(item, int) and 0 <= item < 256):
+            raise _Misfit(f"number {item}" if number else _kind(item), "uint8")
 
 
 def _check_own(field: SchemaField, value: Any) -> None:

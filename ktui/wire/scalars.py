@@ -138,7 +138,16 @@ def _bytes(value: Any, path: str) -> bytes:
             return base64.b64decode("".join(value.split()), validate=True)
         except (binascii.Error, ValueError):
             raise CodecError(f"{path}: expected base64, got other text") from None
+    if isinstance(value, list):  # of numbers, which Go's decoder takes as well
+        return _octets(value, path)
     raise CodecError(f"{path}: expected a base64 string, got {describe(value)}")
+
+
+def _octets(value: list[Any], path: str) -> bytes:
+    try:
+        return bytes(0 if item is None else item for item in value)
+    except (TypeError, ValueError):
+        raise CodecError(f"{path}: expected numbers from 0 to 255") from None
 
 
 def _double(value: Any, path: str) -> bytes:

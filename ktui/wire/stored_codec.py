@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.wire import encode, gotypes, misfits, type_order
+from ktui.wire import encode, gotypes, misfits
 from ktui.wire.codec import Codec
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import MAGIC
@@ -108,7 +108,6 @@ class StoredCodec(Codec):
     encode_object = staticmethod(encode.encode_object)
     go_mismatch = staticmethod(misfits.go_mismatch)
     clear_nulls = staticmethod(gotypes.clear_nulls)
-    in_type_order = staticmethod(type_order.in_type_order)
 
     @staticmethod
     def knows(api_version: str, kind: str) -> bool:

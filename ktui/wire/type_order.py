@@ -1,8 +1,8 @@
-"""The order in which Go prints the members of an object: built-ins by their structs, everything else sorted."""
+"""The order in which Go prints the members of a built-in object: that of its structs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -11,20 +11,13 @@ from ktui.wire.schema import SchemaField, fields_by_name, fields_in_order, messa
 _TYPE_META = ("kind", "apiVersion")
 
 
-def in_type_order(obj: dict[str, Any], api_version: str, kind: str) -> dict[str, Any]:
-    """Return an object with its members in the order of its type; a custom resource's are sorted."""
+def in_type_order(obj: Mapping[str, Any], api_version: str, kind: str) -> dict[str, Any]:
+    """Return an object with its members in the order of its type, those of maps sorted."""
     message = message_of(api_version, kind)
-    ordered: dict[str, Any] = _sorted(obj) if message is None else _struct(message, obj)
-    return ordered
+    return dict(obj) if message is None else _struct(message, obj)
 
 
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _sorted(value[name]) for name in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
-
-
-def _struct(message: str, obj: dict[str, Any]) -> dict[str, Any]:
+def _struct(message: str, obj: Mapping[str, Any]) -> dict[str, Any]:
     known = fields_by_name(message)
     ordered = {name: _member(known.get(name), obj[name]) for name in _names(message) if name in obj}
     return ordered | {name: value for name, value in obj.items() if name not in ordered}
@@ -58,3 +51,12 @@ def _member(field: SchemaField | None, value: Any) -> Any:
 def _value(field: SchemaField, value: Any) -> Any:
     typed = field.type and field.kind != "list" and isinstance(value, dict)
     return _struct(field.type, value) if typed else value
+
+
+# metav1.ObjectMeta and ManagedFieldsEntry: members in the order in which Go encodes them.
+OBJECT_META = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations",
+    "ownerReferences", "finalizers", "managedFields",
+)  # fmt: skip
+MANAGED_FIELDS = ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource")

@@ -22,7 +22,16 @@ from ktui.writes.admission.rights import confirm_changed_grant
 from ktui.writes.admission.unenforced import check_webhooks, unevaluated
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, uid_conflict, updated
 from ktui.writes.create import Creation, create, decoded, ttl_of
-from ktui.writes.decoding.body import STRICT, WARN, Unfit, name_kind, refused, refused_patch, strict_error, unconverted
+from ktui.writes.decoding.body import (
+    STRICT,
+    WARN,
+    Unfit,
+    name_kind,
+    refused,
+    refused_patch,
+    strict_error,
+    unconverted,
+)
 from ktui.writes.decoding.typed_objects import shaped, shaped_by_converter, warn
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options

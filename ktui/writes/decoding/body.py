@@ -251,7 +251,9 @@ def unconverted(config: Obj, resource: Resource, reason: str) -> StatusError:
     """500 of an applied configuration that cannot be typed (upstream: managedfields/structuredmerge.go)."""
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
     why = f"unable to convert unstructured object to {kind}: {reason}"
-    return bare_error(f"failed to convert new object ({described(config, resource)}) to proper version: {why}")
+    return bare_error(
+        f"failed to convert new object ({described(config, resource)}) to proper version: {why}"
+    )
 
 
 def described(config: Obj, resource: Resource) -> str:

@@ -114,7 +114,11 @@ PREFIX = "json: cannot unmarshal "
         ),
         (
             "apiextensions.k8s.io/v1 CustomResourceDefinition",
-            {"spec": {"versions": [{"schema": {"openAPIV3Schema": {"items": {"externalDocs": {"url": 1}}}}}]}},
+            {
+                "spec": {
+                    "versions": [{"schema": {"openAPIV3Schema": {"items": {"externalDocs": {"url": 1}}}}}]
+                }
+            },
             "number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.items"
             ".externalDocs.url of type string",
         ),

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ktui.kube.golang.formatting import go_value
 from ktui.kube.resources import BUILTIN
 from ktui.wire.schema import META
+from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, strategic_merge
 from tests.unit.growth import Compared, growth
 
@@ -400,7 +400,11 @@ QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinu
         ({"volumes": [{"name": "a", "emptyDir": {"medium": 5}}]}, "cannot convert int64 to v1.StorageMedium"),
         ({"volumes": [{"emptyDir": {"sizeLimit": "a"}}]}, QUANTITY),
         (
-            {"containers": [{"ports": [{"containerPort": "a"}], "livenessProbe": {"httpGet": {"port": True}}}]},
+            {
+                "containers": [
+                    {"ports": [{"containerPort": "a"}], "livenessProbe": {"httpGet": {"port": True}}}
+                ]
+            },
             "unrecognized type: int32",
         ),
         (
