@@ -1,9 +1,10 @@
 """The errors of Go's JSON decoder for values that do not fit their types.
 
-As in Go, errors have the innermost struct, the path from the outermost struct without indexes and map keys but
-with the names of embedded structs, and the field's type: `json: cannot unmarshal number into Go struct field
-ObjectMeta.metadata.labels of type map[string]string`, `… Probe.spec.containers.livenessProbe.ProbeHandler.exec of
-type v1.ExecAction`.
+As in Go, errors have the innermost struct, the path from the outermost struct without indexes and map keys,
+but with the names of embedded structs, and the field's type:
+
+    json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type map[string]string
+    json: cannot unmarshal string into Go struct field Probe.spec.….ProbeHandler.exec of type v1.ExecAction
 """
 
 from __future__ import annotations
@@ -215,7 +216,7 @@ def _fits(kind: str, value: Any) -> bool:
 
 @cache
 def _go_fields(message: str) -> dict[str, tuple[str, tuple[str, str]]]:
-    """Return for each member its path with the embedded structs around it, and its type and that of its items.
+    """Return for each member its path with the embedded structs around it, its type and that of its items.
 
     `{"exec": ("ProbeHandler.exec", ("v1.ExecAction", "v1.ExecAction"))}`
     """

@@ -25,7 +25,7 @@ def _struct(message: str, obj: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _names(message: str) -> tuple[str, ...]:
-    """Return the JSON names of a message's members in the order of its struct; first what all objects have."""
+    """Return the JSON names of a message's members in the order of its struct; first those of all objects."""
     found = list(_own_names(message))
     return *(name for name in _TYPE_META if name not in found), *found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
@@ -216,12 +217,20 @@ def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
     if "status" not in resource.subresources or obj.get("kind") in STATUS_CREATED:
         return []
     sent = {"status": obj.pop("status", None)}
+    if resource.id == "pods":
+        _keep_class(obj, sent["status"])
     if resource.custom or sent["status"] is None:
         return []
     codec = server.services.codec
     if fault := codec.go_mismatch(sent, resource.api_version, resource.kind):
         raise refused(resource, fault)
     return unknown_texts(codec.unknown_fields(sent, resource.api_version, resource.kind))
+
+
+def _keep_class(pod: Obj, status: Any) -> None:
+    """Keep the QoS class of a new pod, the only part of a status that upstream takes (GetPodQOS)."""
+    if isinstance(status, dict) and status.get("qosClass"):
+        pod["status"] = {"qosClass": status["qosClass"]}
 
 
 def decoded(

@@ -8,6 +8,7 @@ import pytest
 
 from ktui.wire.misfits import go_mismatch
 
+LINKED = {"externalDocs": {"url": 1}}
 PREFIX = "json: cannot unmarshal "
 
 
@@ -100,12 +101,18 @@ PREFIX = "json: cannot unmarshal "
         (
             "storage.k8s.io/v1 CSIDriver",
             {"spec": {"volumeLifecycleModes": [1]}},
-            "number into Go struct field CSIDriverSpec.spec.volumeLifecycleModes of type v1.VolumeLifecycleMode",
+            "number into Go struct field CSIDriverSpec.spec.volumeLifecycleModes"
+            " of type v1.VolumeLifecycleMode",
         ),
         (
             "certificates.k8s.io/v1 CertificateSigningRequest",
             {"spec": {"extra": {"a": "x"}}},
             "string into Go struct field CertificateSigningRequestSpec.spec.extra of type v1.ExtraValue",
+        ),
+        (
+            "v1 Secret",
+            {"data": {"a": [1, None, 256]}},
+            "number 256 into Go struct field Secret.data of type uint8",
         ),
         (
             "v1 Service",

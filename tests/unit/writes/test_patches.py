@@ -17,7 +17,7 @@ from ktui.wire.schema import META
 from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, BadList, consumed, strategic_merge
 from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(
@@ -295,6 +295,7 @@ def test_copies_do_not_grow_without_bound() -> None:
             {"env": [{"name": "a"}]},
             "list element types are not identical: [[x] [map[name:a]]]",
         ),
+        ({"env": [5]}, {"env": [5.5]}, "list element types are not identical: [[5] [5.5]]"),
         ({}, {"$setElementOrder/env": "x"}, "expected a []interface {}, but received a string"),
         (
             {"env": [{"name": "a"}]},
@@ -307,6 +308,11 @@ def test_copies_do_not_grow_without_bound() -> None:
 def test_items_and_directives_that_upstream_cannot_use(target: Any, patch: Any, why: str) -> None:
     with pytest.raises(BadItem, match=re.escape(why)):
         strategic_merge(target, patch, "core.v1.Container")
+
+
+def test_lists_of_lists_cannot_be_merged() -> None:
+    with pytest.raises(BadList):
+        strategic_merge({"env": [["x"]]}, {"env": ["y"]}, "core.v1.Container")
 
 
 def test_of_a_missing_list_nothing_is_looked_for() -> None:
