@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ktui.wire.misfits import OWN_DECODERS, plain_type
-from ktui.wire.schema import fields, fields_by_name, kind_messages
+from ktui.wire.schema import fields, kind_messages
 
 FILE = Path(__file__).parents[1] / "ktui" / "wire" / "data" / "merge_rules.json"
 NOTICE = (
@@ -36,6 +36,7 @@ _MARKER = re.compile(r"\s*//\s*\+(\w+)=(\S+)")
 _IMPORT = re.compile(r'(?:import)?\s+(?:(\w+) )?"([\w./-]+)"$')
 _ALIAS = re.compile(r"type (\w+) = ([\w.]+)$")
 _WORD = re.compile(r"(?<![\w.])(?:\w+\.)?[A-Z]\w*")
+_BYTE = re.compile(r"\bbyte\b")
 _TAG = re.compile(r'(\w+):"([^"]*)"')
 
 Markers = dict[str, list[str]]
@@ -71,7 +72,7 @@ def type_names(lines: list[str], version: str) -> Callable[[str], str]:
         package, _, name = aliases.get(word, word).rpartition(".")
         return f"{packages.get(package, package or version)}.{name}"
 
-    return lambda text: _WORD.sub(lambda found: whole(found[0]), text.lstrip("*")).replace("byte", "uint8")
+    return lambda text: _BYTE.sub("uint8", _WORD.sub(lambda found: whole(found[0]), text.lstrip("*")))
 
 
 def structs_of(lines: list[str], version: str) -> Iterator[tuple[str, Struct]]:
@@ -163,14 +164,14 @@ def types_of(message: str, known: dict[str, Struct]) -> dict[str, str]:
 
 
 def reachable() -> set[str]:
-    """Return the messages of all kinds and of all their fields."""
+    """Return the messages of all kinds, of all their fields and of the structs that they embed."""
     found: set[str] = set()
     wanted = [*kind_messages(), "meta.v1.ObjectMeta"]
     while wanted:
         message = wanted.pop()
         if message not in found:
             found.add(message)
-            wanted += [row.type for row in fields_by_name(message).values() if row.type]
+            wanted += [row.type for row in fields(message) if row.type]
     return found
 
 
