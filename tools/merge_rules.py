@@ -1,11 +1,12 @@
-"""Write how fields of the built-in types merge, and the order of their members, from Go sources of the API.
+"""Write how fields of the built-in types merge, their order and their Go types, from Go sources of the API.
 
 usage: python tools/merge_rules.py SOURCE... [--output FILE]
 
 SOURCE is a checkout of k8s.io/api, k8s.io/apimachinery, k8s.io/apiextensions-apiserver or
 k8s.io/kube-aggregator; all four are needed. Read are struct tags (`patchStrategy`, `patchMergeKey`) and
 markers (`+listType`, `+listMapKey`, `+mapType`, `+structType`), which kube-apiserver's OpenAPI has as
-`x-kubernetes-*`. Only facts are kept: the names of types and fields, and their rules.
+`x-kubernetes-*`. Only facts are kept: the names of types and fields, and their rules. Go types are kept where
+the messages do not tell them: `v1.PullPolicy` of a string.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import argparse
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ktui.wire.schema import fields, fields_by_name, kind_messages
+from ktui.wire.misfits import OWN_DECODERS, plain_type
+from ktui.wire.schema import fields, kind_messages
 
 FILE = Path(__file__).parents[1] / "ktui" / "wire" / "data" / "merge_rules.json"
 NOTICE = (
@@ -31,6 +33,10 @@ NOTICE = (
 _STRUCT = re.compile(r"type (\w+) struct \{$")
 _FIELD = re.compile(r"\s+(?:\w+\s+)?(?P<type>[\w.*\[\]]+)\s+`(?P<tags>[^`]*)`")
 _MARKER = re.compile(r"\s*//\s*\+(\w+)=(\S+)")
+_IMPORT = re.compile(r'(?:import)?\s+(?:(\w+) )?"([\w./-]+)"$')
+_ALIAS = re.compile(r"type (\w+) = ([\w.]+)$")
+_WORD = re.compile(r"(?<![\w.])(?:\w+\.)?[A-Z]\w*")
+_BYTE = re.compile(r"\bbyte\b")
 _TAG = re.compile(r'(\w+):"([^"]*)"')
 
 Markers = dict[str, list[str]]
@@ -41,7 +47,8 @@ class Member:
     """A field of a struct."""
 
     name: str  # in JSON; "" if it is embedded
-    type: str
+    type: str  # as the file has it
+    go_type: str  # as Go prints it: without pointer, named by its package
     tags: dict[str, str]
     markers: Markers
 
@@ -55,8 +62,22 @@ class Struct:
     members: list[Member] = field(default_factory=list)
 
 
-def structs_of(lines: list[str]) -> Iterator[tuple[str, Struct]]:
+def type_names(lines: list[str], version: str) -> Callable[[str], str]:
+    """Return what makes a type of a Go file the text that Go prints: `*PullPolicy` → `v1.PullPolicy`."""
+    imports = [found.groups() for line in lines if (found := _IMPORT.match(line))]
+    packages = {alias or path.rpartition("/")[2]: path.rpartition("/")[2] for alias, path in imports}
+    aliases = dict(found.groups() for line in lines if (found := _ALIAS.match(line)))
+
+    def whole(word: str) -> str:
+        package, _, name = aliases.get(word, word).rpartition(".")
+        return f"{packages.get(package, package or version)}.{name}"
+
+    return lambda text: _BYTE.sub("uint8", _WORD.sub(lambda found: whole(found[0]), text.lstrip("*")))
+
+
+def structs_of(lines: list[str], version: str) -> Iterator[tuple[str, Struct]]:
     """Yield the structs of one Go file, by name. Markers are those of the comment directly above."""
+    go_type = type_names(lines, version)
     markers: Markers = defaultdict(list)
     struct: Struct | None = None
     for line in lines:
@@ -74,7 +95,8 @@ def structs_of(lines: list[str]) -> Iterator[tuple[str, Struct]]:
                 tags = dict(_TAG.findall(found["tags"]))
                 name, _, options = tags.get("json", "").partition(",")
                 if name or "inline" in options:
-                    struct.members.append(Member(name, found["type"], tags, dict(markers)))
+                    kind = found["type"]
+                    struct.members.append(Member(name, kind, go_type(kind), tags, dict(markers)))
             markers = defaultdict(list)
 
 
@@ -86,7 +108,7 @@ def structs(sources: list[Path]) -> dict[str, Struct]:
             group, version = file.parent.parts[-2:]
             if re.match(r"v\d", version):
                 lines = file.read_text().splitlines()
-                found |= {f"{group}.{version}.{name}": struct for name, struct in structs_of(lines)}
+                found |= {f"{group}.{version}.{name}": struct for name, struct in structs_of(lines, version)}
     return found
 
 
@@ -134,15 +156,22 @@ def order_of(message: str, known: dict[str, Struct]) -> list[int]:
     return [] if order == sorted(order) else order
 
 
+def types_of(message: str, known: dict[str, Struct]) -> dict[str, str]:
+    """Return the Go types of a struct's own fields that their messages do not tell."""
+    rows = {row.name: row for row in fields(message) if row.repeated or row.kind not in OWN_DECODERS}
+    members = (member for member in known[message].members if member.name in rows)
+    return {m.name: m.go_type for m in members if m.go_type != plain_type(rows[m.name])}
+
+
 def reachable() -> set[str]:
-    """Return the messages of all kinds and of all their fields."""
+    """Return the messages of all kinds, of all their fields and of the structs that they embed."""
     found: set[str] = set()
     wanted = [*kind_messages(), "meta.v1.ObjectMeta"]
     while wanted:
         message = wanted.pop()
         if message not in found:
             found.add(message)
-            wanted += [row.type for row in fields_by_name(message).values() if row.type]
+            wanted += [row.type for row in fields(message) if row.type]
     return found
 
 
@@ -150,11 +179,13 @@ def table(sources: list[Path]) -> dict[str, Any]:
     known = structs(sources)
     messages = sorted(message for message in reachable() if message in known)
     rules = {message: rules_of(message, known) for message in messages}
+    types = {message: types_of(message, known) for message in messages}
     return {
         "notice": NOTICE,
         "atomic": [message for message in messages if known[message].atomic],
         "fields": {message: found for message, found in rules.items() if found},
         "order": {message: found for message in messages if (found := order_of(message, known))},
+        "types": {message: found for message, found in types.items() if found},
     }
 
 
@@ -166,10 +197,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=FILE)
     options = parser.parse_args()
     found = table(options.sources)
-    rows = ",\n".join(f"{json.dumps(name)}:{json.dumps(rules)}" for name, rules in found["fields"].items())
-    order = ",\n".join(f"{json.dumps(name)}:{json.dumps(found)}" for name, found in found["order"].items())
-    head = f'"notice":{json.dumps(found["notice"])},\n"atomic":{json.dumps(found["atomic"])}'
-    options.output.write_text(f'{{\n{head},\n"fields":{{\n{rows}\n}},\n"order":{{\n{order}\n}}\n}}\n')
+    parts = [f'"{name}":{json.dumps(found[name])}' for name in ("notice", "atomic")]
+    parts += [f'"{name}":{{\n{_rows(found[name])}\n}}' for name in ("fields", "order", "types")]
+    options.output.write_text("{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def _rows(by_message: dict[str, Any]) -> str:
+    return ",\n".join(f"{json.dumps(name)}:{json.dumps(row)}" for name, row in by_message.items())
 
 
 if __name__ == "__main__":

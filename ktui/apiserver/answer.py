@@ -19,8 +19,10 @@ from ktui.kube.golang.formatting import to_json
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource
 from ktui.kube.status import not_found
+from ktui.kube.structural.shaping import Shaper
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute, compute_large
+from ktui.wire.stored_codec import StoredCodec
 
 
 async def get(server: Server, call: Call, resource: Resource) -> None:
@@ -59,16 +61,28 @@ async def send_object(
 async def send_tree(
     server: Server, call: Call, resource: Resource, obj: dict[str, Any], form: Form, status: int = 200
 ) -> None:
-    """Send an object that is not stored: the result of a dry run, or the final state of a deleted object."""
+    """Send an object that is not stored: the result of a dry run, or the final state of a deleted object.
+
+    As upstream (registry/generic/registry/dryrun.go), it is encoded for storage and decoded.
+    """
     if form.drop:
         metadata = obj.get("metadata") or {}
         obj = {**obj, "metadata": {name: metadata[name] for name in metadata if name != "managedFields"}}
     renderer = _renderer(server, call, resource, form)
-    document = await compute(lambda: finished(renderer.of_document(to_json(obj)), form))
+    text = await compute(_read_back, server.services.codec, obj, resource)
+    document = await compute(lambda: finished(renderer.of_document(text), form))
     if call.objects is not None:
         own = _renderer(server, call, resource, replace(form, media_type=JSON, pretty=False))
-        call.objects.answered(await compute(lambda: own.of_document(to_json(obj))))
+        call.objects.answered(await compute(own.of_document, text))
     await send_document(call, document, form, status)
+
+
+def _read_back(codec: StoredCodec, obj: dict[str, Any], resource: Resource) -> bytes:
+    revision = (obj.get("metadata") or {}).get("resourceVersion")
+    raw = codec.encode_object(obj, resource)
+    if resource.schemas:
+        raw = Shaper(resource.schemas).shaped(raw)
+    return codec.object_json(raw, int(revision) if revision else None, resource.api_version)
 
 
 async def send_other(server: Server, call: Call, obj: dict[str, Any], form: Form, status: int = 200) -> None:

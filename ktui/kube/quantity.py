@@ -10,6 +10,7 @@ import re
 from decimal import ROUND_UP, Decimal, InvalidOperation, localcontext
 from typing import Any
 
+from ktui.kube.golang.formatting import json_number
 from ktui.kube.text_cache import cached_by_text
 
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
@@ -51,7 +52,8 @@ def quantity_fault(value: Any) -> str:
 
     Unquoted JSON is read as text: `true` is parsed like the string "true".
     """
-    text = value.strip() if isinstance(value, str) else json.dumps(value)
+    plain = isinstance(value, float)
+    text = value.strip() if isinstance(value, str) else json_number(value) if plain else json.dumps(value)
     if canonical_quantity(text) is not None:
         return ""
     return _NO_SUFFIX if _WITH_A_SUFFIX.fullmatch(text) else _NO_QUANTITY

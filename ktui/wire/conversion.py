@@ -34,7 +34,10 @@ METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CURRENT = "autoscaling.alpha.kubernetes.io/current-metrics"
 CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
 BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
-_ROUND_TRIP = (METRICS, CURRENT, CONDITIONS, BEHAVIOR)
+_ROUND_TRIP = (
+    METRICS, CURRENT, CONDITIONS, BEHAVIOR, "autoscaling.alpha.kubernetes.io/scale-down-tolerance",
+    "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
+)  # fmt: skip
 _SOURCES = ("object", "pods", "resource", "containerResource", "external")
 # The type of a target, by the first of its values that is set.
 _TARGETS = {"averageUtilization": "Utilization", "averageValue": "AverageValue", "value": "Value"}
@@ -59,7 +62,7 @@ def to_v1(hpa: Obj) -> Obj:
         METRICS: others,
         CURRENT: [_metric(metric, "current", _source_v1) for metric in current],
         CONDITIONS: conditions,
-        BEHAVIOR: _go_names(behavior) if behavior is not None else None,
+        BEHAVIOR: _behavior_v1(behavior) if behavior is not None else None,
     }
     return {**hpa, "metadata": _annotated(hpa, kept), "spec": spec, "status": status}
 
@@ -176,15 +179,35 @@ def _present(members: Obj) -> Obj:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _go_names(value: Any) -> Any:
-    """Return the behavior with the names of Go's internal type, which has no JSON names."""
-    if isinstance(value, dict):
-        return {name[:1].upper() + name[1:]: _go_names(item) for name, item in value.items()}
-    return [_go_names(item) for item in value] if isinstance(value, list) else value
+def _behavior_v1(behavior: Obj) -> Obj:
+    """Return the behavior as Go prints its internal type, which has no JSON names and omits nothing."""
+    return {
+        "ScaleUp": _rules_v1(behavior.get("scaleUp")),
+        "ScaleDown": _rules_v1(behavior.get("scaleDown")),
+    }
+
+
+def _rules_v1(rules: Obj | None) -> Obj | None:
+    if rules is None:
+        return None
+    policies = [
+        {
+            "Type": policy.get("type", ""),
+            "Value": policy.get("value", 0),
+            "PeriodSeconds": policy.get("periodSeconds", 0),
+        }
+        for policy in rules.get("policies") or ()
+    ]
+    return {
+        "StabilizationWindowSeconds": rules.get("stabilizationWindowSeconds"),
+        "SelectPolicy": rules.get("selectPolicy"),
+        "Policies": policies or rules.get("policies"),
+        "Tolerance": rules.get("tolerance"),
+    }
 
 
 def _json_names(value: Any) -> Any:
-    """Return a behavior of `_go_names` with its names in JSON, without nulls."""
+    """Return a behavior of `_behavior_v1` with its names in JSON, without nulls."""
     if isinstance(value, dict):
         return {n[:1].lower() + n[1:]: _json_names(item) for n, item in value.items() if item is not None}
     return [_json_names(item) for item in value] if isinstance(value, list) else value

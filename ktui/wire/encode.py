@@ -20,6 +20,7 @@ from ktui.wire.pb import CodecError, put_bytes, put_number, put_varint, unknown_
 from ktui.wire.scalars import WRITERS, describe
 from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, kind_messages, message_of
 from ktui.wire.transcode_cache import OVERHEAD, Budget
+from ktui.wire.type_order import in_type_order
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
@@ -90,33 +91,12 @@ def _encode_json(obj: Json, resource: "Resource", given: str) -> bytes:
     whole.setdefault("kind", resource.kind)
     if resource.custom:
         return jsontext.text(whole, "sorted")
-    whole = {name: whole[name] for name in ("kind", "apiVersion")} | whole | {"metadata": _ordered(kept)}
+    whole = in_type_order(whole, given, whole["kind"])
     if resource.kind == "CustomResourceDefinition" and given != resource.storage_version:
         members = msgspec.json.decode(jsontext.text(whole), type=dict[str, msgspec.Raw])
         return msgspec.json.encode(stored_as_v1beta1(members)) + b"\n"
     return jsontext.text(whole)
 
-
-def _ordered(metadata: Json) -> Json:
-    """Return metadata with its members, and those of managedFields, in the order of Go's types."""
-    fields = metadata.get("managedFields")
-    if isinstance(fields, list):
-        kept = [_first(entry, MANAGED_FIELDS) if isinstance(entry, Mapping) else entry for entry in fields]
-        metadata = {**metadata, "managedFields": kept}
-    return _first(metadata, OBJECT_META)
-
-
-def _first(obj: Json, names: tuple[str, ...]) -> Json:
-    return {name: obj[name] for name in names if name in obj} | dict(obj)
-
-
-# metav1.ObjectMeta and ManagedFieldsEntry: members in the order in which Go encodes them.
-OBJECT_META = (
-    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
-    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations",
-    "ownerReferences", "finalizers", "managedFields",
-)  # fmt: skip
-MANAGED_FIELDS = ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource")
 
 Unknown = list[str]
 """Collects the paths of members that no Kubernetes release knows."""

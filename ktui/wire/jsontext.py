@@ -12,13 +12,12 @@ import re
 import struct
 from base64 import b64encode
 from collections.abc import Mapping
-from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any, Literal
 
 import msgspec
 
-from ktui.kube.golang.formatting import escaped, to_json
+from ktui.kube.golang.formatting import escaped, json_number, to_json
 from ktui.wire.pb import CodecError
 
 _PLAIN = re.compile(rb"[^ !#-%'-;=?-\[\]-~]").search
@@ -65,10 +64,7 @@ def float_text(value: float) -> bytes:
     """Format a float as Go's encoding/json does; raise CodecError for infinities and NaN."""
     if not math.isfinite(value):
         raise CodecError("a number is infinite or NaN: JSON has no such value")
-    if value and not 1e-6 <= abs(value) < 1e21:
-        mantissa, _, exponent = repr(value).partition("e")
-        return f"{mantissa}e{int(exponent):+d}".encode()
-    return format(Decimal(repr(value)), "f").removesuffix(".0").encode()
+    return json_number(value).encode()
 
 
 def embed(data: bytes) -> bytes:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ktui.kube.golang.formatting import json_number
 from ktui.kube.quantity import canonical_quantity
 from ktui.kube.text_cache import cached_by_text
 from ktui.wire import jsontext
@@ -137,7 +138,16 @@ def _bytes(value: Any, path: str) -> bytes:
             return base64.b64decode("".join(value.split()), validate=True)
         except (binascii.Error, ValueError):
             raise CodecError(f"{path}: expected base64, got other text") from None
+    if isinstance(value, list):  # of numbers, which Go's decoder takes as well
+        return _octets(value, path)
     raise CodecError(f"{path}: expected a base64 string, got {describe(value)}")
+
+
+def _octets(value: list[Any], path: str) -> bytes:
+    try:
+        return bytes(0 if item is None else item for item in value)
+    except (TypeError, ValueError):
+        raise CodecError(f"{path}: expected numbers from 0 to 255") from None
 
 
 def _double(value: Any, path: str) -> bytes:
@@ -195,7 +205,7 @@ def _quantity(value: Any, path: str) -> bytes:
         return put_bytes(1, b"0")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise CodecError(f"{path}: expected a quantity, got {describe(value)}")
-    text = canonical_quantity(str(value).strip())
+    text = canonical_quantity(value.strip() if isinstance(value, str) else json_number(value))
     if text is None:
         raise CodecError(f"{path}: expected a quantity such as 100m or 1Gi, got {describe(value)}")
     return put_bytes(1, text.encode())

@@ -10,7 +10,7 @@
 `field_absent` adds a flag: `a`, left out of the JSON when absent.
 
 `data/merge_rules.json`, made by `tools/merge_rules.py`, has what upstream's Go types say and messages do not:
-how fields merge, and the order of members in JSON.
+how fields merge, the order of members in JSON, and Go's names of types.
 """
 
 from __future__ import annotations
@@ -191,6 +191,7 @@ class _MergeFile(msgspec.Struct):
     atomic: frozenset[str]
     fields: dict[str, dict[str, MergeRule]]
     order: dict[str, tuple[int, ...]]
+    types: dict[str, dict[str, str]]
 
 
 _rules_file = msgspec.json.Decoder(_MergeFile)
@@ -215,3 +216,15 @@ def is_atomic(message: str) -> bool:
 def member_order(message: str) -> tuple[int, ...]:
     """Return the field numbers in the order of the struct's members; () if that is ascending."""
     return _merge_file().order.get(message, ())
+
+
+@cache
+def fields_in_order(message: str) -> tuple[SchemaField, ...]:
+    """Return the fields in the order of the struct's members, with those of other releases."""
+    by_number = {field.number: field for field in fields(message)}
+    return tuple(by_number[number] for number in member_order(message) or by_number)
+
+
+def named_types(message: str) -> dict[str, str]:
+    """Return the Go types of fields that messages do not tell: `{"imagePullPolicy": "v1.PullPolicy"}`."""
+    return _merge_file().types.get(message, {})

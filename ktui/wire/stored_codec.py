@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.wire import encode, gotypes
+from ktui.wire import encode, gotypes, misfits
 from ktui.wire.codec import Codec
 from ktui.wire.encode import encode_message, envelope_of
 from ktui.wire.envelope import MAGIC
@@ -106,7 +106,7 @@ class StoredCodec(Codec):
         return Messages(self)
 
     encode_object = staticmethod(encode.encode_object)
-    go_mismatch = staticmethod(gotypes.go_mismatch)
+    go_mismatch = staticmethod(misfits.go_mismatch)
     clear_nulls = staticmethod(gotypes.clear_nulls)
 
     @staticmethod

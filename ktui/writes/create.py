@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
@@ -37,9 +38,10 @@ from ktui.writes.decoding.body import (
     check_metadata,
     refused,
     strict_error,
+    unconverted,
     unknown_texts,
 )
-from ktui.writes.decoding.typed_objects import keep_empty_lists, shaped, warn
+from ktui.writes.decoding.typed_objects import keep_empty_lists, shaped, shaped_by_converter, warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
@@ -207,7 +209,7 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
         decoded(server, call, resource, obj, new.options, new.faults)  # upstream decodes it first
         raise
     faults = [*new.faults, *_dropped_status(server, resource, obj)]
-    return decoded(server, call, resource, obj, new.options, faults)
+    return decoded(server, call, resource, obj, new.options, faults, new.apply)
 
 
 def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
@@ -215,6 +217,8 @@ def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
     if "status" not in resource.subresources or obj.get("kind") in STATUS_CREATED:
         return []
     sent = {"status": obj.pop("status", None)}
+    if resource.id == "pods":
+        _keep_class(obj, sent["status"])
     if resource.custom or sent["status"] is None:
         return []
     codec = server.services.codec
@@ -223,13 +227,27 @@ def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
     return unknown_texts(codec.unknown_fields(sent, resource.api_version, resource.kind))
 
 
+def _keep_class(pod: Obj, status: Any) -> None:
+    """Keep the QoS class of a new pod, the only part of a status that upstream takes (GetPodQOS)."""
+    if isinstance(status, dict) and status.get("qosClass"):
+        pod["status"] = {"qosClass": status["qosClass"]}
+
+
 def decoded(
-    server: Server, call: Call, resource: Resource, obj: Obj, options: WriteOptions, faults: Sequence[str]
+    server: Server,
+    call: Call,
+    resource: Resource,
+    obj: Obj,
+    options: WriteOptions,
+    faults: Sequence[str],
+    apply: Apply | None = None,
 ) -> Obj:
     """Return the typed and defaulted object; raise StatusError 400, or warn, for unknown fields."""
     try:
-        typed, unknown = shaped(server, obj, resource)
+        typed, unknown = (shaped_by_converter if apply else shaped)(server, obj, resource)
     except Unfit as unfit:
+        if apply is not None and not resource.custom:
+            raise unconverted(apply.config, resource, str(unfit)) from None
         raise refused(resource, str(unfit)) from None
     unknown = [*faults, *unknown]
     if unknown and options.validation == STRICT:

@@ -16,7 +16,7 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
-from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, json_type
+from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, described, json_type
 from ktui.writes.decoding.typed_objects import undeclared
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.nodes import root_of
@@ -96,12 +96,8 @@ def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
         faults += list_faults(config, root_of(resource))
     if not faults:
         return
-    metadata = config.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    texts = (metadata.get(name) for name in ("namespace", "name"))
-    named = "/".join(text if isinstance(text, str) else "" for text in texts)
-    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    raise bare_error(f"failed to create typed patch object ({named}; {kind}): {sentence(faults)}")
+    why = f"failed to create typed patch object ({described(config, resource)})"
+    raise bare_error(f"{why}: {sentence(faults)}")
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:

@@ -115,11 +115,11 @@ def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
     metadata = obj.get("metadata")
     if metadata is None:
         return obj
-    # Its types are checked first, with Go's message.
     if resource.custom and not isinstance(metadata, dict):
         raise refused(resource, no_metadata(metadata))
-    if fault := codec.go_mismatch({"metadata": metadata}, resource.api_version, resource.kind):
-        raise refused(resource, fault)
+    # The types of the metadata are checked first: with the message that Go has for the whole object.
+    if codec.go_mismatch({"metadata": metadata}, resource.api_version, resource.kind):
+        raise refused(resource, codec.go_mismatch(obj, resource.api_version, resource.kind))
     return obj
 
 

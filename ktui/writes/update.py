@@ -22,13 +22,22 @@ from ktui.writes.admission.rights import confirm_changed_grant
 from ktui.writes.admission.unenforced import check_webhooks, unevaluated
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, uid_conflict, updated
 from ktui.writes.create import Creation, create, decoded, ttl_of
-from ktui.writes.decoding.body import STRICT, WARN, Unfit, name_kind, refused, refused_patch, strict_error
-from ktui.writes.decoding.typed_objects import shaped, warn
+from ktui.writes.decoding.body import (
+    STRICT,
+    WARN,
+    Unfit,
+    name_kind,
+    refused,
+    refused_patch,
+    strict_error,
+    unconverted,
+)
+from ktui.writes.decoding.typed_objects import shaped, shaped_by_converter, warn
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
 from ktui.writes.patches.patch_documents import patched_text
-from ktui.writes.patches.strategic import consumed, conversion_fault
+from ktui.writes.patches.strategic import consumed
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
 from ktui.writes.validation.objects import has_changed, object_warnings
@@ -156,11 +165,11 @@ class Update:
         patched = change(old)
         if not resource.custom and isinstance(patched, dict):
             name_kind(patched, resource)
+        converts = context.strategic is not None or context.apply is not None
         try:
-            new, unknown = shaped(server, patched, resource, old)
+            new, unknown = (shaped_by_converter if converts else shaped)(server, patched, resource, old)
         except Unfit as unfit:
-            fault = conversion_fault(patched, resource) if context.strategic is not None else ""
-            raise _refused(context, patched, fault or str(unfit)) from None
+            raise _refused(context, patched, str(unfit)) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         found = [*self.faults, *unknown]
         if found and self.options.validation == STRICT:
@@ -197,6 +206,8 @@ def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
 def _refused(context: UpdateContext, patched: Obj, reason: str) -> StatusError:
     if context.whole:
         return refused(context.resource, reason)
+    if context.apply is not None and not context.resource.custom:
+        return unconverted(context.apply.config, context.resource, reason)
     if context.strategic is not None:
         return refused_patch(go_value(consumed(context.strategic)), reason)
     touched = None if context.resource.custom else context.touched

@@ -15,9 +15,9 @@ from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.storage.objects import StoredObject
-from ktui.wire.encode import MANAGED_FIELDS, OBJECT_META
 from ktui.wire.pieces import Layout
 from ktui.wire.stored_codec import Messages
+from ktui.wire.type_order import MANAGED_FIELDS, OBJECT_META
 
 _OWNER = ("apiVersion", "kind", "name", "uid")  # which are always written
 

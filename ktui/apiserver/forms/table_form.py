@@ -18,7 +18,7 @@ from ktui.kube.status import bad_request
 from ktui.kube.tables.table import PRINTERS, TableRow, table_columns, table_row
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import LARGE_BYTES
-from ktui.wire.encode import OBJECT_META
+from ktui.wire.type_order import OBJECT_META
 
 _NULL = b"null"
 INCLUDES = ("Metadata", "Object", "None")

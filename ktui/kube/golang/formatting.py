@@ -89,6 +89,16 @@ def general(value: float) -> str:
     return minus + format(Decimal((0, digits, exponent)), "f")
 
 
+def json_number(value: float) -> str:
+    """Return the text of a finite number as encoding/json writes a float64 (an int: its digits)."""
+    if isinstance(value, int):
+        return str(value)
+    if value and not 1e-6 <= abs(value) < 1e21:
+        return general(value).replace("e-0", "e-")
+    text = format(Decimal(repr(value)), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 _TYPES = {
     bool: "bool", int: "int64", float: "float64", str: "string", dict: "map[string]interface {}",
     list: "[]interface {}",

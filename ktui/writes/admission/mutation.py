@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj
+from ktui.kube.quantity import amount
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, forbidden
 from ktui.writes.objectmeta import metadata_of
@@ -47,18 +49,32 @@ def copy_topology(pod: Obj, node: Obj, minor: int) -> None:
         metadata["labels"] = {**(metadata.get("labels") or {}), **wanted}
 
 
+_COMPUTE = ("cpu", "memory")
+
+
 def qos_class(spec: Obj) -> str:
-    """Return BestEffort, Burstable or Guaranteed, by the requests and limits of all containers."""
+    """Return BestEffort, Burstable or Guaranteed, by the resources of the pod, else of all its containers.
+
+    Upstream: ComputePodQOS in pkg/apis/core/helper/qos. Zero counts as absent.
+    """
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
-    all_resources = [container.get("resources") or {} for container in containers]
-    if not any(r.get("requests") or r.get("limits") for r in all_resources):
+    own = spec.get("resources")
+    parts = [own] if own is not None else [container.get("resources") or {} for container in containers]
+    requests = [_positive(part.get("requests")) for part in parts]
+    limits = [_positive(part.get("limits")) for part in parts]
+    if not any(requests) and not any(limits):
         return "BestEffort"
-    for resources in all_resources:
-        limits = resources.get("limits") or {}
-        requests = {**limits, **(resources.get("requests") or {})}
-        if any(name not in limits or limits[name] != requests.get(name) for name in ("cpu", "memory")):
-            return "Burstable"
-    return "Guaranteed"
+    limited = all(len(each) == len(_COMPUTE) for each in limits)
+    return "Guaranteed" if limited and _sums(requests) == _sums(limits) else "Burstable"
+
+
+def _positive(quantities: Obj | None) -> dict[str, Decimal]:
+    amounts = {name: amount(str((quantities or {}).get(name, ""))) for name in _COMPUTE}
+    return {name: value for name, value in amounts.items() if value > 0}
+
+
+def _sums(parts: list[dict[str, Decimal]]) -> list[Decimal]:
+    return [sum((part.get(name, Decimal(0)) for part in parts), Decimal(0)) for name in _COMPUTE]
 
 
 def tolerate(spec: Obj) -> None:

@@ -11,7 +11,7 @@ from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
-from ktui.kube.status import SERVED_MEDIA_TYPES, StatusError, bad_request, unsupported_media_type
+from ktui.kube.status import SERVED_MEDIA_TYPES, StatusError, bad_request, bare_error, unsupported_media_type
 
 Knows = Callable[[str, str], bool]
 """(apiVersion, kind) → whether there is such a kind."""
@@ -245,6 +245,24 @@ def misfit(kind: str, version: str, reason: str) -> StatusError:
 def refused_patch(text: str, reason: str) -> StatusError:
     """422 of a patch: the JSON `text` of the patched object is quoted, as upstream does."""
     return invalid_object("", "", "", [invalid("patch", text, reason)])
+
+
+def unconverted(config: Obj, resource: Resource, reason: str) -> StatusError:
+    """500 of an applied configuration that cannot be typed (upstream: managedfields/structuredmerge.go)."""
+    kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
+    why = f"unable to convert unstructured object to {kind}: {reason}"
+    return bare_error(
+        f"failed to convert new object ({described(config, resource)}) to proper version: {why}"
+    )
+
+
+def described(config: Obj, resource: Resource) -> str:
+    """Return an applied configuration as errors name it: `shop/web; apps/v1, Kind=Deployment`."""
+    metadata = config.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    texts = (metadata.get(name) for name in ("namespace", "name"))
+    named = "/".join(text if isinstance(text, str) else "" for text in texts)
+    return f"{named}; {resource.group}/{resource.version}, Kind={resource.kind}"
 
 
 def strict_error(faults: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from ktui.writes import stored_objects
 from ktui.writes.decoding.body import Unfit, check_metadata, check_texts, kind_fault, unknown_texts
 from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import drop_empty, metadata_of
+from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.patch_documents import patched_text
 
 # Members that most patches leave unchanged: they have been typed already.
@@ -62,6 +63,20 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
     except DefaultsTooLarge as error:
         raise request_entity_too_large(str(error)) from None
     return own, unknown_texts(sorted(unknown))
+
+
+def shaped_by_converter(
+    server: Server, obj: Obj, resource: Resource, old: Obj | None = None
+) -> tuple[Obj, list[str]]:
+    """As `shaped`, for an object that upstream's converter types: it has errors and numbers of its own."""
+    try:
+        return shaped(server, obj, resource, old)
+    except Unfit:
+        if resource.custom:
+            raise
+    if fault := conversion_fault(obj, resource):
+        raise Unfit(fault)
+    return shaped(server, converted(obj, resource), resource, old)
 
 
 def _check_named(obj: Obj) -> None:

@@ -17,8 +17,9 @@ from ktui.kube.status import (
 )
 from ktui.wire.schema import message_of
 from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
+from ktui.writes.patches.converter import go_numbers
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
-from ktui.writes.patches.strategic import BadDirective, BadItem, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, BadList, strategic_merge
 
 Touched = Obj
 """The containers that a patch changes, as a tree of member names."""
@@ -132,10 +133,10 @@ def patched(kind: str, old: Any, document: Any, api_version: str, of_kind: str) 
         if kind == JSON_PATCH:
             new = json_patch(old, document)
         elif kind == STRATEGIC:
-            new = strategic_merge(old, document, message_of(api_version, of_kind) or "")
+            new = strategic_merge(old, go_numbers(document), message_of(api_version, of_kind) or "")
         else:
             new = merge_patch(old, document)
-    except PatchFailed:
+    except (PatchFailed, BadList):
         # kube-apiserver has no more details.
         message = "the server rejected our request due to an error in our request"
         raise StatusError(422, "Invalid", message, {}) from None

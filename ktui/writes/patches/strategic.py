@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
-from ktui.kube.golang import base64text
 from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.json_trees import Obj, hashed
-from ktui.kube.resources import Resource
-from ktui.wire.schema import NO_RULE, MergeRule, SchemaField, fields_by_name, message_of, rule_of
+from ktui.wire.schema import NO_RULE, MergeRule, fields_by_name, rule_of
 
 _BAD_RETAIN = "invalid patch format of retainKeys"
 
@@ -73,6 +71,10 @@ class BadItem(Exception):
     """A directive is unknown, or items cannot be merged; upstream answers 500."""
 
 
+class BadList(Exception):
+    """A list of lists cannot be merged; upstream answers 422 without details."""
+
+
 class PatchedField(NamedTuple):
     """A position in an object: a struct, or a map whose values are structs. Without both nothing is known."""
 
@@ -93,7 +95,7 @@ class PatchedField(NamedTuple):
 def strategic_merge(target: Any, patch: Any, message: str = "") -> Any:
     """Return a new tree. `message` is the type of the object; without it every list is replaced.
 
-    Raises BadDirective or BadItem.
+    Raises BadDirective, BadItem or BadList.
     """
     if not isinstance(patch, dict):
         return patch
@@ -251,8 +253,7 @@ def _merge_list(
     """Return the merged list: the patch's items in its order, all others where they are."""
     if not present and not patch:
         return present
-    if len({isinstance(item, dict) for item in (*present, *patch)}) > 1:
-        raise BadItem(f"list element types are not identical: {go_value([present, patch])}")
+    _check_types(present, patch)
     if not isinstance((present or patch)[0], dict):
         if deletes:
             gone = set(map(hashed, patch))
@@ -264,6 +265,15 @@ def _merge_list(
     present, patch = _by_directives(present, patch, key)
     merged = _merge_items(present, patch, at, key)
     return in_order_of(merged, patch, present, _identity(key, [*merged, *patch]))
+
+
+def _check_types(present: list[Any], patch: list[Any]) -> None:
+    """Raise BadItem for items of several types, BadList for lists (upstream: sliceElementType)."""
+    types = [go_type(item) for item in (*present, *patch)]
+    if types[0] == go_type([]):
+        raise BadList
+    if len(set(types)) > 1:
+        raise BadItem(f"list element types are not identical: {go_value([present, patch])}")
 
 
 def _by_directives(present: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any]]:
@@ -303,49 +313,3 @@ def _merge_items(present: list[Any], patch: list[Any], at: PatchedField, key: st
         else:
             merged.append(item)
     return merged
-
-
-# The errors of upstream's converter, which decodes the patched object.
-_KINDS = {dict: "map", list: "slice", str: "string", int: "int64", float: "float64", bool: "bool"}
-_SCALARS = {"string": "string", "bool": "bool", "int32": "int32", "int64": "int64", "double": "float64"}
-# Pairs of kinds between which Go has a conversion, which the converter does not use.
-_CONVERTIBLE = {("int64", "string"), ("float64", "int32"), ("float64", "int64")}
-
-
-def conversion_fault(obj: Obj, resource: Resource) -> str:
-    """Return the first error of the patched object, "" if there is none that is implemented here."""
-    message = message_of(resource.api_version, resource.kind)
-    return _struct_fault(message, obj) if message else ""
-
-
-def _struct_fault(message: str, obj: Obj) -> str:
-    members = ((field, obj.get(name)) for name, field in fields_by_name(message).items())
-    return next((fault for field, value in members if (fault := _member_fault(field, value))), "")
-
-
-def _member_fault(field: SchemaField, value: Any) -> str:
-    if not field.repeated:
-        return _fault(field, value)
-    if value is not None and not isinstance(value, dict if field.is_map else list):
-        return f"cannot restore {'map' if field.is_map else 'slice'} from {_KINDS[type(value)]}"
-    items = value.values() if isinstance(value, dict) else value or ()
-    return next((fault for item in items if (fault := _fault(field, item))), "")
-
-
-def _fault(field: SchemaField, value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        value = float(value)  # as Go decodes it
-    kind, wanted = _KINDS[type(value)], _SCALARS.get(field.kind)
-    if field.kind == "message":
-        return _struct_fault(field.type, value) if kind == "map" else f"cannot restore struct from: {kind}"
-    if field.kind == "bytes":
-        fault = base64text.fault(value) if kind == "string" else ""
-        return f"error decoding from json: {fault}" if fault else ""
-    if wanted is None or kind == wanted or (kind == "int64" and wanted in ("int32", "float64")):
-        return ""
-    if (kind, wanted) not in _CONVERTIBLE:
-        return f"unrecognized type: {wanted}"
-    whole = kind == "float64" and value.is_integer()
-    return "" if whole else f"cannot convert {kind} to {wanted}"

@@ -8,6 +8,7 @@ from typing import Any
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import fields, kind_messages, member_order
+from ktui.wire.type_order import in_type_order
 
 CUSTOM = b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"name":"w","namespace":"d","uid":"i"},"spec":{}}\n'
 SERVICE = (
@@ -102,6 +103,32 @@ def test_what_is_stored_as_json_has_the_order_of_gos_types() -> None:
     obj = json.loads(stored)
     assert list(obj)[:3] == ["kind", "apiVersion", "metadata"]
     assert list(obj["metadata"]) == ["name", "uid", "labels", "managedFields"]
-    assert list(obj["metadata"]["labels"]) == ["b", "a"]
+    assert list(obj["metadata"]["labels"]) == ["a", "b"]
     (kept,) = obj["metadata"]["managedFields"]
     assert list(kept) == ["manager", "operation", "apiVersion", "fieldsType", "fieldsV1"]
+
+
+def test_definitions_have_the_order_of_gos_types() -> None:
+    schema = {"properties": {"b": {"type": "string"}, "a": {"items": {"type": "object", "nullable": True}}}}
+    version = {"schema": {"openAPIV3Schema": schema | {"type": "object"}}, "served": True, "name": "v1"}
+    spec = {
+        "versions": [version],
+        "scope": "Cluster",
+        "names": {"kind": "T", "plural": "ts"},
+        "group": "x.io",
+    }
+    definition = {"spec": spec, "metadata": {"name": "ts.x.io"}}
+    path = "apiextensions.k8s.io/v1", "CustomResourceDefinition", definition, "spec"
+    assert in_order(*path) == ["group", "names", "scope", "versions"]
+    assert in_order(*path, "names") == ["plural", "kind"]
+    assert in_order(*path, "versions", "[]") == ["name", "served", "schema"]
+    root = (*path, "versions", "[]", "schema", "openAPIV3Schema")
+    assert in_order(*root) == ["type", "properties"]
+    assert in_order(*root, "properties") == ["a", "b"]
+    assert in_order(*root, "properties", "a", "items") == ["type", "nullable"]
+
+
+def test_own_members_named_kind_keep_their_place() -> None:
+    owner = {"uid": "u", "name": "a", "kind": "Pod", "apiVersion": "v1"}
+    found = in_type_order({"metadata": {"ownerReferences": [owner]}, "kind": "Pod"}, "v1", "Pod")
+    assert list(found["metadata"]["ownerReferences"][0]) == ["apiVersion", "kind", "name", "uid"]

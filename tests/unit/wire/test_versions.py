@@ -99,7 +99,10 @@ def test_what_v1_has_no_field_for_travels_in_annotations() -> None:
         {"type": "Pods", "pods": {"metricName": "rps", "targetAverageValue": "5"}},
         {"type": "Resource", "resource": {"name": "memory", "targetAverageUtilization": 50}},
     ]
-    assert json.loads(annotations[conversion.BEHAVIOR]) == {"ScaleDown": {"StabilizationWindowSeconds": 60}}
+    assert annotations[conversion.BEHAVIOR] == (
+        '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":60,"SelectPolicy":null,"Policies":null,'
+        '"Tolerance":null}}'
+    )
     assert json.loads(annotations[conversion.CONDITIONS]) == [{"type": "AbleToScale", "status": "True"}]
     assert shown["status"] == {"currentCPUUtilizationPercentage": 7}
 

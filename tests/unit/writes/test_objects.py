@@ -92,17 +92,24 @@ def test_a_toleration_of_everything_needs_no_more() -> None:
     assert pod["spec"]["tolerations"] == [{"operator": "Exists"}]
 
 
+LIMITS = {"cpu": "1", "memory": "1Gi"}
+
+
 @pytest.mark.parametrize(
     ("resources", "wanted"),
     [
         ({}, "BestEffort"),
         ({"requests": {"cpu": "1"}}, "Burstable"),
-        ({"limits": {"cpu": "1", "memory": "1Gi"}}, "Guaranteed"),
+        ({"limits": LIMITS, "requests": LIMITS}, "Guaranteed"),
+        ({"limits": LIMITS, "requests": {"cpu": "1000m", "memory": "1024Mi"}}, "Guaranteed"),
+        ({"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}, "Burstable"),
+        ({"limits": {"x.io/a": "1"}, "requests": {"cpu": "0"}}, "BestEffort"),
         ({"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "500m"}}, "Burstable"),
     ],
 )
 def test_qos(resources: Obj, wanted: str) -> None:
     assert qos_class({"containers": [{"resources": resources}]}) == wanted
+    assert qos_class({"containers": [{}], "resources": resources}) == wanted
 
 
 def context(whole: bool = True, subresource: str = "", of: Resource = CONFIG_MAPS) -> UpdateContext:

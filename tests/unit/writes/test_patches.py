@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from ktui.kube.golang.formatting import go_value
 from ktui.kube.resources import BUILTIN
 from ktui.wire.schema import META
+from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.patch_documents import of_json_patch, of_merge_patch, patched_text
-from ktui.writes.patches.strategic import BadDirective, BadItem, consumed, conversion_fault, strategic_merge
+from ktui.writes.patches.strategic import BadDirective, BadItem, BadList, consumed, strategic_merge
 from tests.unit.growth import Compared, growth
 
 JSON = st.recursive(
@@ -294,6 +295,7 @@ def test_copies_do_not_grow_without_bound() -> None:
             {"env": [{"name": "a"}]},
             "list element types are not identical: [[x] [map[name:a]]]",
         ),
+        ({"env": [5]}, {"env": [5.5]}, "list element types are not identical: [[5] [5.5]]"),
         ({}, {"$setElementOrder/env": "x"}, "expected a []interface {}, but received a string"),
         (
             {"env": [{"name": "a"}]},
@@ -306,6 +308,11 @@ def test_copies_do_not_grow_without_bound() -> None:
 def test_items_and_directives_that_upstream_cannot_use(target: Any, patch: Any, why: str) -> None:
     with pytest.raises(BadItem, match=re.escape(why)):
         strategic_merge(target, patch, "core.v1.Container")
+
+
+def test_lists_of_lists_cannot_be_merged() -> None:
+    with pytest.raises(BadList):
+        strategic_merge({"env": [["x"]]}, {"env": ["y"]}, "core.v1.Container")
 
 
 def test_of_a_missing_list_nothing_is_looked_for() -> None:
@@ -380,6 +387,9 @@ def test_a_strategic_patch_is_shown_as_merging_leaves_it(patch: Any, shown: str)
     assert go_value(consumed(patch)) == shown
 
 
+QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+
 @pytest.mark.parametrize(
     ("spec", "fault"),
     [
@@ -387,10 +397,27 @@ def test_a_strategic_patch_is_shown_as_merging_leaves_it(patch: Any, shown: str)
         ({"containers": {"a": 1}}, "cannot restore slice from map"),
         ({"containers": [True]}, "cannot restore struct from: bool"),
         ({"nodeSelector": 5}, "cannot restore map from int64"),
+        ({"nodeSelector": 1 << 63}, "cannot restore map from float64"),
         ({"nodeSelector": {"a": []}}, "unrecognized type: string"),
         ({"nodeName": 5}, "cannot convert int64 to string"),
         ({"hostNetwork": "x"}, "unrecognized type: bool"),
         ({"activeDeadlineSeconds": 1.5}, "cannot convert float64 to int64"),
+        ({"restartPolicy": 5}, "cannot convert int64 to v1.RestartPolicy"),
+        ({"volumes": [{"name": "a", "emptyDir": {"medium": 5}}]}, "cannot convert int64 to v1.StorageMedium"),
+        ({"volumes": [{"emptyDir": {"sizeLimit": "a"}}]}, QUANTITY),
+        (
+            {
+                "containers": [
+                    {"ports": [{"containerPort": "a"}], "livenessProbe": {"httpGet": {"port": True}}}
+                ]
+            },
+            "unrecognized type: int32",
+        ),
+        (
+            {"containers": [{"livenessProbe": {"httpGet": {"port": True}}}]},
+            "json: cannot unmarshal bool into Go value of type int32",
+        ),
+        ({"schedulerName": [], "hostname": {}, "nodeSelector": 5}, "cannot restore map from int64"),
         ({"activeDeadlineSeconds": 2.0, "nodeName": None, "containers": [None], "x": 1}, ""),
     ],
 )
@@ -400,6 +427,16 @@ def test_errors_of_the_converter(spec: Any, fault: str) -> None:
     assert conversion_fault({"spec": spec}, pods) == fault
     why = "error decoding from json: illegal base64 data at input byte 0"
     assert conversion_fault({"data": {"a": "-x"}}, secrets) == why
+
+
+@pytest.mark.parametrize(
+    ("sent", "typed"),
+    [(5, 5), (2.0, 2), (1 << 31, -(1 << 31)), ((1 << 32) + 7, 7), (1 << 63, 0), (9.3e18, 0), (None, None)],
+)
+def test_numbers_of_the_converter(sent: Any, typed: Any) -> None:
+    deployments = BUILTIN.find("apps", "v1", "deployments")
+    assert deployments
+    assert converted({"spec": {"replicas": sent}}, deployments) == {"spec": {"replicas": typed}}
 
 
 def test_objects_in_lists_that_a_merge_patch_sets_are_sorted() -> None:

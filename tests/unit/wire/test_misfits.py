@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ktui.wire.gotypes import go_mismatch
+from ktui.wire.misfits import go_mismatch
 
+LINKED = {"externalDocs": {"url": 1}}
 PREFIX = "json: cannot unmarshal "
 
 
@@ -68,6 +69,65 @@ PREFIX = "json: cannot unmarshal "
             "v1 ConfigMap",
             {"metadata": {"creationTimestamp": 5}},
             "number into Go struct field ObjectMeta.metadata.creationTimestamp of type string",
+        ),
+        (
+            "v1 Pod",
+            {"spec": {"containers": [{"imagePullPolicy": 5}]}},
+            "number into Go struct field Container.spec.containers.imagePullPolicy of type v1.PullPolicy",
+        ),
+        (
+            "v1 Pod",
+            {"spec": {"containers": [{"livenessProbe": {"grpc": "x"}}]}},
+            "string into Go struct field Probe.spec.containers.livenessProbe.ProbeHandler.grpc"
+            " of type v1.GRPCAction",
+        ),
+        (
+            "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy",
+            {"spec": {"matchConstraints": {"resourceRules": [{"apiGroups": "x"}]}}},
+            "string into Go struct field NamedRuleWithOperations.spec.matchConstraints.resourceRules"
+            ".RuleWithOperations.Rule.apiGroups of type []string",
+        ),
+        (
+            "v1 ResourceQuota",
+            {"spec": {"hard": []}},
+            "array into Go struct field ResourceQuotaSpec.spec.hard of type v1.ResourceList",
+        ),
+        (
+            "resource.k8s.io/v1 ResourceSlice",
+            {"spec": {"devices": [{"capacity": 1}]}},
+            "number into Go struct field Device.spec.devices.capacity"
+            " of type map[v1.QualifiedName]v1.DeviceCapacity",
+        ),
+        (
+            "storage.k8s.io/v1 CSIDriver",
+            {"spec": {"volumeLifecycleModes": [1]}},
+            "number into Go struct field CSIDriverSpec.spec.volumeLifecycleModes"
+            " of type v1.VolumeLifecycleMode",
+        ),
+        (
+            "certificates.k8s.io/v1 CertificateSigningRequest",
+            {"spec": {"extra": {"a": "x"}}},
+            "string into Go struct field CertificateSigningRequestSpec.spec.extra of type v1.ExtraValue",
+        ),
+        (
+            "v1 Secret",
+            {"data": {"a": [1, None, 256]}},
+            "number 256 into Go struct field Secret.data of type uint8",
+        ),
+        (
+            "v1 Service",
+            {"spec": {"type": 5, "ports": [{"targetPort": True}]}},
+            "bool into Go struct field ServicePort.spec.ports.targetPort of type int32",
+        ),
+        (
+            "apiextensions.k8s.io/v1 CustomResourceDefinition",
+            {
+                "spec": {
+                    "versions": [{"schema": {"openAPIV3Schema": {"items": {"externalDocs": {"url": 1}}}}}]
+                }
+            },
+            "number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.items"
+            ".externalDocs.url of type string",
         ),
         (
             "example.io/v1 Widget",
