@@ -20,7 +20,7 @@ from ktui.kube.structural.schema import (
 )
 from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
 from ktui.writes.managedfields.fieldset import item_key, step_text
-from ktui.writes.managedfields.nodes import Keys, Node, SchemaNode
+from ktui.writes.managedfields.nodes import Keys, Node, SchemaNode, struct_node
 
 _TEXTS, _NUMBERS = ("string", "bytes"), ("int32", "int64", "double")
 _NO_SCALARS: dict[type, str] = {
@@ -83,8 +83,19 @@ def _of_struct(value: Mapping[str, Any], message: str, path: Path | None) -> Ite
             for key, item in member.items():
                 yield from _of_value(item, field, (at, f".{key}"))
         else:
+            node = struct_node(message).member(name)
             for index, item in enumerate(member):
-                yield from _of_value(item, field, (at, f"[{index}]"))
+                yield from _of_value(item, field, (at, _step(index, item, node)))
+
+
+def _step(index: int, item: Any, node: Node) -> str:
+    """Return the step to a list's item: by its key, by its value in a set, else by its place."""
+    keys = node.keys([item])
+    if keys is None or (keys and not isinstance(item, dict)) or (not keys and isinstance(item, dict | list)):
+        return f"[{index}]"
+    if any(item.get(key, node.key_default(key)) is None for key in keys):
+        return f"[{index}]"
+    return step_text(item_key(keys, item, node))
 
 
 def _of_value(value: Any, field: SchemaField, path: Path) -> Iterator[str]:
@@ -142,13 +153,14 @@ def _of_schema(
 
 
 def _of_list(value: list[Any], schema: Schema, path: Path | None, *, declared: bool) -> Iterator[str]:
-    keyed = schema.get("x-kubernetes-list-type") == "map"
+    keyed, node = schema.get("x-kubernetes-list-type") == "map", SchemaNode(schema)
     for index, item in enumerate(value):
         if keyed and not isinstance(item, dict):
             what = "a null element" if item is None else "non-map elements"
             yield f"{joined(path)}: element {index}: associative list with keys may not have {what}"
         else:
-            yield from _of_schema(item, items(schema), (path, f"[{index}]"), declared=declared)
+            at = path, _step(index, item, node)
+            yield from _of_schema(item, items(schema), at, declared=declared)
 
 
 def list_faults(

@@ -37,7 +37,7 @@ _COMBINED = frozenset({"anyOf", "oneOf", "allOf", "not"})
 _MOST = 20
 
 
-_INT64 = 1 << 63
+_INT64, _INT32 = 1 << 63, (1 << 31) - 1
 TYPES = {"object": "object", "array": "array", "string": "string", "boolean": "bool"}
 
 
@@ -204,6 +204,8 @@ def _number_errors(value: float, schema: Schema, path: Path | None) -> Iterator[
     """Yield the violated bounds of a number; `exclusiveMinimum` makes the least a number above `minimum`."""
     least, most, step = (schema.get(rule) for rule in ("minimum", "maximum", "multipleOf"))
     above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
+    if schema.get("format") == "int32" and _is_a(value, "integer") and not -_INT32 - 1 <= value <= _INT32:
+        yield _overall(f"Checked value must be of type integer with format int32 in {joined(path)[1:]}")
     if step and (value / step) % 1:
         yield _broken(value, path, f"should be a multiple of {_number(step)}")
     if most is not None and (value > most or (below and value == most)):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ktui.kube.names import LABEL_1035_FAULT
 from ktui.kube.resources import Resource
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.formats import FORMATS, has_format
@@ -137,3 +138,74 @@ def test_formats(name: str, valid: str, wrong: str | None) -> None:
 def test_a_long_text_costs_little() -> None:
     for name in FORMATS:
         has_format("a.-1:" * 19_000, name)
+
+
+RULES = {
+    "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"],
+    "items": {"type": "object", "properties": {"key": {"type": "string"}, "n": {"type": "integer"}}},
+}  # fmt: skip
+PART = {
+    "type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True,
+}  # fmt: skip
+CHANGING = {"type": "object", "properties": {
+    "spec": {"type": "object", "properties": {
+        "rules": RULES, "n": {"type": "integer", "format": "int32", "maximum": 1e6}, "part": PART,
+    }},
+}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ({"n": "x", "rules": []}, {"n": "x", "rules": [{"key": "a"}]}, []),
+        ({"n": 1}, {"n": True}, ['spec.n: Invalid value: "boolean": spec.n in body must be of type integer: '
+                                 '"boolean"']),
+        ({"rules": [{"key": "a", "n": "x"}]}, {"rules": [{"key": "b"}, {"key": "a", "n": "x"}]}, []),
+        ({"rules": [{"key": "a", "n": "x"}]}, {"rules": [{"key": "b", "n": "x"}]},
+         ['spec.rules[0].n: Invalid value: "string": spec.rules[0].n in body must be of type integer: '
+          '"string"']),
+        ({"rules": [{"key": "a"}] * 2}, {"rules": [{"key": "b"}] * 2}, []),
+    ],
+)  # fmt: skip
+def test_an_update_may_leave_what_is_wrong(old: Any, new: Any, expected: list[str]) -> None:
+    kind = Resource("a.b", "v1", "as", "A", "a", True, custom=True, schemas={"v1": CHANGING})
+    before, after = ({"metadata": {"name": "a"}, "spec": spec} for spec in (old, new))
+    assert [str(error) for error in custom_errors(after, kind, old=before)] == expected
+    if not expected and old != {"rules": [{"key": "a"}] * 2}:  # lists are older than the gate
+        assert custom_errors(after, kind, old=before, minor=29)
+
+
+MIXED = f"may have mixed case, but should otherwise match: {LABEL_1035_FAULT}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"n": 2**31}, [
+            '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.n',
+            "spec.n: Invalid value: 2147483648: spec.n in body should be less than or equal to 1e+06",
+        ]),
+        ({"rules": [{"key": "a"}, 5]}, [
+            'spec.rules[1]: Invalid value: "integer": spec.rules[1] in body must be of type object: '
+            '"integer"',
+            "spec.rules[1]: Invalid value: 5: must be an object for an array of list-type map",
+        ]),
+        ({"part": {"kind": "P!"}}, [
+            "spec.part.apiVersion: Required value",
+            f'spec.part.kind: Invalid value: "P!": {MIXED}',
+        ]),
+        ({"part": {"apiVersion": "a/b/c", "kind": "P"}},
+         ['spec.part.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c']),
+    ],
+)  # fmt: skip
+def test_numbers_keys_and_embedded_objects(spec: Any, expected: list[str]) -> None:
+    assert errors({"spec": spec}, CHANGING) == expected
+
+
+def test_what_scale_reads_must_be_there_or_of_its_type() -> None:
+    path = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    why = ".spec.n accessor error: x is of the type string, expected map[string]interface{}"
+    assert errors({"spec": "x"}, path, SCALE) == [f".spec.n: Invalid value: 0: {why}"]
+    assert errors({"spec": None}, path, SCALE) == []
+    why = ".spec.n accessor error: <nil> is of the type <nil>, expected int64"
+    assert errors({"spec": {"n": None}}, path, SCALE) == [f".spec.n: Invalid value: 0: {why}"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.resources import BUILTIN
-from ktui.writes.managedfields.entries import track_update
+from ktui.kube.resources import BUILTIN, Resource
+from ktui.writes.managedfields.entries import keep_times, track_update
 from ktui.writes.managedfields.fieldset import compare, difference, intersection, ordered, union
 from ktui.writes.managedfields.nodes import BuiltinNode, SchemaNode
 
@@ -148,3 +148,105 @@ def test_an_empty_list_forgets_all_owners(sent: Any) -> None:
     new["metadata"]["managedFields"] = sent
     track_update(old, new, manager="one", time="T2", resource=CORE)
     assert ("managedFields" in new["metadata"]) == (sent is None)
+
+
+RULES = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key"], "items": {
+    "type": "object", "properties": {"key": {"type": "string"}, "n": {"type": "integer"}},
+}}  # fmt: skip
+STRICT = {"type": "object", "properties": {"spec": {"type": "object", "properties": {
+    "rules": RULES, "free": {"x-kubernetes-preserve-unknown-fields": True},
+}}}}  # fmt: skip
+OPEN = {"type": "object", "properties": {
+    "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+}}  # fmt: skip
+GADGETS = Resource(
+    "a.b", "v2", "gadgets", "Gadget", "gadget", True, custom=True, schemas={"v1": STRICT, "v2": OPEN}
+)
+
+
+def gadget(spec: Any, *entries: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": "a.b/v2", "kind": "Gadget", "metadata": {"managedFields": [*entries]}, "spec": spec}
+
+
+def entry(fields: Any, version: str = "v1") -> dict[str, Any]:
+    head = {"manager": "m", "operation": "Update", "apiVersion": f"a.b/{version}", "time": "T1"}
+    return {**head, "fieldsType": "FieldsV1", "fieldsV1": fields}
+
+
+def entries_after(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, Any]]:
+    new = {**new, "metadata": {"managedFields": copy.deepcopy(old["metadata"]["managedFields"])}}
+    track_update(old, new, manager="n", time="T2", resource=GADGETS)
+    return [(e["manager"], e["fieldsV1"]) for e in new["metadata"].get("managedFields", [])]
+
+
+def test_each_manager_loses_what_changed_by_its_own_schema() -> None:
+    a, b = 'k:{"key":"a"}', 'k:{"key":"b"}'
+    owned = {"f:spec": {"f:rules": {".": {}, a: {".": {}, "f:key": {}}, b: {".": {}, "f:key": {}}}}}
+    old, new = ({"rules": [{"key": "a"}, {"key": key}]} for key in "bc")
+    assert entries_after(gadget(old, entry(owned)), gadget(new)) == [
+        ("m", {"f:spec": {"f:rules": {".": {}, a: {".": {}, "f:key": {}}}}}),
+        ("n", {"f:spec": {"f:rules": {}}}),  # in v2 the list is one value
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"rules": [{"key": 5}]}, {"rules": [{"n": 5}]}, {"rules": ["a"]}, {"other": 5}, "x",
+        {"rules": [{"key": "a"}, {"key": "a"}]},
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_a_managers_version_ends_tracking(spec: Any) -> None:
+    assert entries_after(gadget({}, entry({"f:spec": {"f:rules": {}}})), gadget(spec)) == []
+
+
+def test_a_manager_of_a_version_that_is_gone_owns_nothing() -> None:
+    old = gadget({"free": 1}, entry({"f:spec": {}}, "v0"), entry({"f:spec": {"f:free": {}}}))
+    assert entries_after(old, gadget({"free": 1})) == [("m", {"f:spec": {"f:free": {}}})]
+
+
+def test_values_of_another_type_and_duplicates() -> None:
+    root = SchemaNode(STRICT, root=True)
+
+    def changed(old: Any, new: Any) -> tuple[Any, Any]:
+        changes = compare({"spec": old}, {"spec": new}, root)
+        return changes.set, changes.removed
+
+    inner = {"f:spec": {"f:free": {"f:a": {}}}}
+    assert changed({"free": {"a": 1}}, {"free": 5}) == ({"f:spec": {"f:free": {}}}, inner)
+    assert changed({"free": 5}, {"free": {"a": 1}}) == (
+        {"f:spec": {"f:free": {".": {}, "f:a": {}}}}, {}
+    )  # fmt: skip
+    assert changed({"free": {"a": 1}}, {"free": None}) == ({}, inner)
+    assert changed({"free": {}}, {"free": None}) == ({"f:spec": {"f:free": {}}}, {})
+    one, leaf = [{"key": "a"}], {"f:spec": {"f:rules": {'k:{"key":"a"}': {}}}}
+    whole = {"f:spec": {"f:rules": {'k:{"key":"a"}': {".": {}, "f:key": {}}}}}
+    assert changed({"rules": one}, {"rules": one * 2}) == (leaf, whole)
+    assert changed({"rules": one * 2}, {"rules": one}) == (whole, leaf)
+    assert changed({"rules": one * 2}, {"rules": one * 3}) == (leaf, {})
+    assert changed({"rules": one * 2}, {"rules": one * 2}) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        ({"f:spec": {".": 5, "f:free": None, "x:y": 1}}, {"f:spec": {".": {}, "f:free": {}}}),
+        ({"f:spec": {".": {}}}, {"f:spec": {}}),
+        ({"f:spec": 5}, None), ({"f:spec": {"free": {}}}, None), ({"k:[]": {}}, None), ({"v:": {}}, None),
+        ({"i:x": {}}, None), ([], None),
+    ],
+)  # fmt: skip
+def test_fields_that_a_client_sends_are_read_or_ignored(fields: Any, kept: Any) -> None:
+    old = gadget({"free": 1}, entry({"f:spec": {"f:free": {}}}, "v2"))
+    new = gadget({"free": 1}, entry(fields, "v2"))
+    track_update(old, new, manager="n", time="T2", resource=GADGETS)
+    assert new["metadata"]["managedFields"][0]["fieldsV1"] == (kept or {"f:spec": {"f:free": {}}})
+
+
+def test_times_alone_are_no_change() -> None:
+    old = gadget({"free": 1}, entry({"f:spec": {}}, "v2"))
+    new = gadget({"free": 1}, {**entry({"f:spec": {}}, "v2"), "time": "T2"})
+    other = gadget({"free": 2}, {**entry({"f:spec": {}}, "v2"), "time": "T2"})
+    for obj in (new, other):
+        keep_times({**old, "metadata": {**old["metadata"], "resourceVersion": "5"}}, obj)
+    assert [obj["metadata"]["managedFields"][0]["time"] for obj in (new, other)] == ["T1", "T2"]

@@ -92,3 +92,14 @@ def test_a_claim_template_may_name_its_kind() -> None:
     claims = [{"kind": "PersistentVolumeClaim", "apiVersion": "v1", "metadata": {}}]
     obj = {"spec": {"volumeClaimTemplates": claims, "template": {"kind": "PodTemplate"}}}
     assert unknown_fields(obj, "apps/v1", "StatefulSet", None) == ["spec.template.kind"]
+
+
+def test_items_are_named_by_their_keys() -> None:
+    rules = [{"key": "a"}, {"key": 5}]
+    (fault,) = type_faults({"spec": {"rules": rules}}, CUSTOM)
+    assert fault == ".spec.rules[key=5].key: expected string, got &value.valueUnstructured{Value:5}"
+    containers = {"spec": {"containers": [{"name": "a", "image": 5}, {"image": 6}]}}
+    pods = resource("pods")
+    assert [fault.partition(":")[0] for fault in type_faults(containers, pods)] == [
+        '.spec.containers[name="a"].image', ".spec.containers[1].image"
+    ]  # fmt: skip
