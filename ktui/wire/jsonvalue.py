@@ -15,7 +15,7 @@ Raw = msgspec.Raw
 Members = dict[str, Raw]
 
 _members = msgspec.json.Decoder(Members)
-_list = msgspec.json.Decoder(list[Members])
+_list = msgspec.json.Decoder(list[Members] | None)
 _compact = msgspec.json.encode
 
 CRD_STORED = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
@@ -104,7 +104,9 @@ def served_as_v1(definition: Members) -> Members:
         spec = _members.decode(definition["spec"])
         sole = Members(served=Raw(b"true"), storage=Raw(b"true"))
         versions = (
-            _list.decode(spec["versions"]) if "versions" in spec else [{"name": spec["version"], **sole}]
+            _list.decode(spec["versions"]) or []
+            if "versions" in spec
+            else [{"name": spec["version"], **sole}]
         )
         _spread(spec, versions)
         for version in versions:
@@ -112,7 +114,8 @@ def served_as_v1(definition: Members) -> Members:
         if bytes(spec.get("preserveUnknownFields", b"")) == b"false":
             del spec["preserveUnknownFields"]
         served = {name: value for name, value in spec.items() if name != "version"}
-        served["versions"] = _raw(versions)
+        if bytes(spec.get("versions", b"")) != b"null":
+            served["versions"] = _raw(versions)
         if "conversion" in served:
             served["conversion"] = _conversion_v1(served["conversion"])
         return {**definition, "spec": _raw(served)}
@@ -123,14 +126,15 @@ def served_as_v1(definition: Members) -> Members:
 def stored_as_v1beta1(definition: Members) -> Members:
     """Return the v1 members of a definition as kube-apiserver stores them."""
     try:
-        spec = _members.decode(definition["spec"])
-        versions = _list.decode(spec.get("versions", b"[]")) or []
+        spec = _members.decode(definition.get("spec", b"{}")) or Members()
+        given = _list.decode(spec.get("versions", b"null"))
+        versions = given or []
         for version in versions:
             _rename_columns(version, "jsonPath", "JSONPath")
         if versions:
-            spec["version"] = versions[0]["name"]
+            spec["version"] = versions[0].get("name", Raw(b'""'))
             _hoist(spec, versions)
-        spec["versions"] = _raw(versions)
+        spec["versions"] = _raw(given)
         if "conversion" in spec:
             spec["conversion"] = _conversion_v1beta1(spec["conversion"])
         spec.setdefault("preserveUnknownFields", Raw(b"false"))
@@ -168,7 +172,7 @@ def _rename_columns(version: Members, old: str, new: str) -> None:
         return
     renamed = [
         {new if name == old else name: text for name, text in column.items()}
-        for column in _list.decode(columns)
+        for column in _list.decode(columns) or ()
     ]
     version["additionalPrinterColumns"] = _raw(renamed)
 

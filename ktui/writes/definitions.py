@@ -70,7 +70,7 @@ def add_stored_version(obj: Obj) -> None:
 
 def _storage(obj: Obj) -> list[str]:
     """Return the name of the storage version: the first, of several that are refused."""
-    return [v["name"] for v in versions_of(obj) if v.get("storage")][:1]
+    return [v.get("name") or "" for v in versions_of(obj) if v.get("storage")][:1]
 
 
 def versions_of(obj: Obj) -> list[Obj]:

@@ -10,7 +10,7 @@ import msgspec.json
 
 from ktui.kube.fielderrors import within_limit
 from ktui.kube.json_trees import Obj
-from ktui.kube.resources import Resource
+from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.structural.schema import ANYTHING
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import JSON_ZERO_VALUES
@@ -56,8 +56,8 @@ class MisfitError(Exception):
 class Comparison:
     """What a write changes, in each version in which fields are owned (upstream: Updater.update).
 
-    `old` None: the object is created. A custom object is read by the schema of a manager's version; objects
-    of built-in kinds are compared in the version of the request.
+    `old` None: the object is created. A custom object is read by the schema of a manager's version, one of a
+    built-in kind is converted to it.
     """
 
     def __init__(self, old: Obj | None, new: Obj, resource: Resource) -> None:
@@ -67,8 +67,6 @@ class Comparison:
 
     def changes(self, api_version: str) -> Changes | None:
         """Return the changes in a version; None if the resource has no such version. Raises MisfitError."""
-        if not self._resource.custom:
-            api_version = self._resource.api_version
         if api_version not in self._found:
             self._found[api_version] = self._compared(api_version)
         return self._found[api_version]
@@ -85,9 +83,13 @@ class Comparison:
     def _compared(self, api_version: str) -> Changes | None:
         old, new, resource = self._old, self._new, self._resource
         base = old if old is not None else _empty_object(resource)
-        if not resource.custom:
-            return compare(base, new, root_of(resource))
         version = api_version.rpartition("/")[2]
+        if not resource.custom:
+            other = BUILTIN.find(resource.group, version, resource.resource) or resource
+            if other.api_version == resource.api_version:
+                return compare(base, new, root_of(resource))
+            before, after = (_converted(obj, resource, other) for obj in (base, new))
+            return compare(before, after, root_of(other))
         schemas = resource.schemas
         if schemas and version not in schemas:
             return None
@@ -96,6 +98,13 @@ class Comparison:
             if faults := [*within_limit(misfits(obj, schema, duplicates=version == resource.version))]:
                 raise MisfitError(f"failed to convert {which} object: {sentence(faults)}")
         return compare(base, new, SchemaNode(schema, root=True))
+
+
+def _converted(obj: Obj, resource: Resource, other: Resource) -> Obj:
+    """Return an object of a built-in kind in another version of it."""
+    raw = encode_object(obj, resource)
+    found: Obj = msgspec.json.decode(codec_for().object_json(raw, None, other.api_version))
+    return found
 
 
 def give_up(entry: Obj, taken: FieldSet | None) -> None:

@@ -26,7 +26,7 @@ _MOST_SELECTABLE = 8
 def name_errors(obj: Obj) -> Iterator[FieldError]:
     """Yield the error of a new definition whose name is not that of its resource."""
     spec, name = spec_of(obj), str(metadata_of(obj).get("name") or "")
-    if name != f"{(spec.get('names') or {}).get('plural') or ''}.{spec.get('group') or ''}":
+    if name and name != f"{(spec.get('names') or {}).get('plural') or ''}.{spec.get('group') or ''}":
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
 
 
@@ -50,7 +50,7 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
     for index, version in enumerate(versions):
         own = {name: value for name, value in version.items() if common.get(name) is None}
         yield from _version_errors(own, _has_status(version), f"spec.versions[{index}]")
-    yield from _of_all_versions(versions)
+    yield from _of_all_versions(versions, spec.get("versions"))
     for member in ("plural", "singular", "kind", "listKind"):
         if not names.get(member):
             yield required(f"spec.names.{member}")
@@ -106,8 +106,8 @@ def _has_status(version: Obj) -> bool:
 def _version_errors(version: Obj, has_status: bool, path: str) -> Iterator[FieldError]:
     """Yield the errors of a version's own members."""
     name = str(version.get("name") or "")
-    if _is_no_label(name):
-        yield invalid(f"{path}.name", name, LABEL_1035_FAULT)
+    if fault := _label_fault(name):
+        yield invalid(f"{path}.name", name, fault)
     warning = version.get("deprecationWarning")
     if warning is not None:
         where = f"{path}.deprecationWarning"
@@ -121,8 +121,11 @@ def _version_errors(version: Obj, has_status: bool, path: str) -> Iterator[Field
     yield from inside(path, _part_errors(version))
 
 
-def _is_no_label(name: str) -> bool:
-    return not LABEL_1035.fullmatch(name) or len(name) > 63
+def _label_fault(name: str) -> str:
+    """Return what is wrong with a DNS-1035 label; "" if it is one."""
+    faults = ["must be no more than 63 characters"] if len(name) > 63 else []
+    faults += [] if LABEL_1035.fullmatch(name) else [LABEL_1035_FAULT]
+    return ",".join(faults)
 
 
 def _schema_errors(part: Obj, has_status: bool, path: str) -> Iterator[FieldError]:
@@ -240,7 +243,7 @@ def _stored_errors(obj: Obj) -> Iterator[FieldError]:
         return
     left = {name: index for index, name in enumerate(stored)}
     for version in versions:
-        name = version.get("name")
+        name = version.get("name") or ""
         if version.get("storage") and name not in left:
             yield invalid("status.storedVersions", stored, f"must have the storage version {name}")
         left.pop(name, None)
@@ -253,15 +256,15 @@ def _stored_errors(obj: Obj) -> Iterator[FieldError]:
         yield invalid(f"status.storedVersions[{index}]", name, why)
 
 
-def _of_all_versions(versions: list[Obj]) -> Iterator[FieldError]:
-    """Yield the errors of versions together: equal names, and not one that is stored."""
+def _of_all_versions(versions: list[Obj], given: Any) -> Iterator[FieldError]:
+    """Yield the errors of versions together: equal names, and not one that is stored. `given` may be null."""
     names = [str(version.get("name") or "") for version in versions]
     if len(set(names)) != len(names):
         yield invalid("spec.versions", _shown(versions), "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
-        yield invalid("spec.versions", _shown(versions), ONE_STORAGE)
-    if names[:1] and names[0] and _is_no_label(names[0]):  # the internal type has the first name once more
-        yield invalid("spec.version", names[0], LABEL_1035_FAULT)
+        yield invalid("spec.versions", _shown(versions) if given is not None else None, ONE_STORAGE)
+    if names[:1] and names[0] and (fault := _label_fault(names[0])):  # the internal type has it once more
+        yield invalid("spec.version", names[0], fault)
 
 
 # Members of a version that stay with it.
@@ -285,9 +288,9 @@ def _name_errors(names: Obj) -> Iterator[FieldError]:
     for member in ("plural", "singular", "kind", "listKind"):
         name = str(names.get(member) or "")
         mixed = member in ("kind", "listKind")
-        if name and _is_no_label(name.lower() if mixed else name):
+        if name and (fault := _label_fault(name.lower() if mixed else name)):
             may = "may have mixed case, but should otherwise match: " if mixed else ""
-            yield invalid(f".{member}", name, f"{may}{LABEL_1035_FAULT}")
+            yield invalid(f".{member}", name, f"{may}{fault}")
     yield from _label_errors(names, "shortNames")
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         yield invalid(".listKind", names["listKind"], "kind and listKind may not be the same")
@@ -296,5 +299,5 @@ def _name_errors(names: Obj) -> Iterator[FieldError]:
 
 def _label_errors(names: Obj, member: str) -> Iterator[FieldError]:
     for index, name in enumerate(names.get(member) or []):
-        if _is_no_label(str(name)):
-            yield invalid(f".{member}[{index}]", name, LABEL_1035_FAULT)
+        if fault := _label_fault(str(name)):
+            yield invalid(f".{member}[{index}]", name, fault)

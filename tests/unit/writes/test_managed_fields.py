@@ -250,3 +250,23 @@ def test_times_alone_are_no_change() -> None:
     for obj in (new, other):
         keep_times({**old, "metadata": {**old["metadata"], "resourceVersion": "5"}}, obj)
     assert [obj["metadata"]["managedFields"][0]["time"] for obj in (new, other)] == ["T1", "T2"]
+
+
+def test_a_manager_of_another_version_of_a_built_in_kind() -> None:
+    """In autoscaling/v1 the target is one value, in v2 a struct."""
+    scaler = BUILTIN.find("autoscaling", "v1", "horizontalpodautoscalers")
+    assert scaler is not None
+    fields = {"f:spec": {"f:scaleTargetRef": {"f:kind": {}, "f:name": {}}}}
+    owner = {"manager": "m", "operation": "Update", "apiVersion": "autoscaling/v2", "fieldsV1": fields}
+
+    def of(kind: str) -> dict[str, Any]:
+        spec = {"maxReplicas": 2, "scaleTargetRef": {"kind": kind, "name": "a"}}
+        metadata = {"name": "h", "managedFields": [{**owner, "fieldsType": "FieldsV1"}]}
+        head = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler"}
+        return {**head, "metadata": metadata, "spec": spec}
+
+    new = of("B")
+    track_update(of("A"), new, manager="n", time="T", resource=scaler)
+    assert [entry["fieldsV1"] for entry in new["metadata"]["managedFields"]] == [
+        {"f:spec": {"f:scaleTargetRef": {"f:name": {}}}}, {"f:spec": {"f:scaleTargetRef": {}}}
+    ]  # fmt: skip

@@ -63,7 +63,7 @@ def test_a_value_of_another_type(config: Obj, fault: str) -> None:
         ({"rules": {}}, ".spec.rules: expected list, got &{map[]}"),
         (
             {"rules": [{"key": 1}]},
-            ".spec.rules[0].key: expected string, got &value.valueUnstructured{Value:1}",
+            ".spec.rules[key=1].key: expected string, got &value.valueUnstructured{Value:1}",
         ),
         (
             {"rules": [{"key": "k"}, None]},
