@@ -18,9 +18,18 @@ from ktui.wire.envelope import MAGIC
 from ktui.wire.jsonvalue import stored_as_v1beta1
 from ktui.wire.pb import CodecError, put_bytes, put_number, put_varint, unknown_kind
 from ktui.wire.scalars import WRITERS, describe
-from ktui.wire.schema import BYTES, FIXED64, VARINT_KINDS, SchemaField, fields, kind_messages, message_of
+from ktui.wire.schema import (
+    BYTES,
+    FIXED64,
+    VARINT_KINDS,
+    SchemaField,
+    fields,
+    fields_by_name,
+    kind_messages,
+    message_of,
+)
 from ktui.wire.transcode_cache import OVERHEAD, Budget
-from ktui.wire.type_order import in_type_order
+from ktui.wire.type_order import as_go_writes, in_type_order
 
 if TYPE_CHECKING:
     from ktui.kube.resources import Resource
@@ -92,6 +101,9 @@ def _encode_json(obj: Json, resource: "Resource", given: str) -> bytes:
     if resource.custom:
         return jsontext.text(whole, "sorted")
     whole = in_type_order(whole, given, whole["kind"])
+    message = message_of(given, whole["kind"])
+    if message is not None and isinstance(spec := whole.get("spec"), Mapping):
+        whole["spec"] = as_go_writes(spec, fields_by_name(message)["spec"].type)
     if resource.kind == "CustomResourceDefinition" and given != resource.storage_version:
         members = msgspec.json.decode(jsontext.text(whole), type=dict[str, msgspec.Raw])
         return msgspec.json.encode(stored_as_v1beta1(members)) + b"\n"

@@ -17,6 +17,39 @@ def in_type_order(obj: Mapping[str, Any], api_version: str, kind: str) -> dict[s
     return dict(obj) if message is None else _struct(message, obj)
 
 
+def as_go_writes(part: Mapping[str, Any], message: str) -> dict[str, Any]:
+    """Return a part of an object that is stored as JSON, with those zero values that Go writes."""
+    written: dict[str, Any] = {}
+    for field in fields_in_order(message):
+        value = part.get(field.name)
+        if not field.repeated and isinstance(value, dict) and field.type:
+            written[field.name] = as_go_writes(value, field.type)
+        elif field.repeated and value:
+            written[field.name] = _each(value, field)
+        elif value or (value is not None and field.has("p")):
+            written[field.name] = value
+        elif not field.has("o"):
+            zero = None if field.repeated else _ZEROS.get(field.kind)
+            written[field.name] = as_go_writes({}, field.type) if field.kind == "message" else zero
+    return written
+
+
+_ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0}
+
+
+def _each(value: Any, field: SchemaField) -> Any:
+    """Return a list or a map, whose items may be of a type."""
+    if not field.type:
+        return value
+    if isinstance(value, dict):
+        return {key: _item(item, field.type) for key, item in value.items()}
+    return [_item(item, field.type) for item in value]
+
+
+def _item(value: Any, message: str) -> Any:
+    return as_go_writes(value, message) if isinstance(value, dict) else value
+
+
 def _struct(message: str, obj: Mapping[str, Any]) -> dict[str, Any]:
     known = fields_by_name(message)
     ordered = {name: _member(known.get(name), obj[name]) for name in _names(message) if name in obj}

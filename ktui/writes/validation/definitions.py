@@ -43,9 +43,9 @@ def definition_errors(obj: Obj) -> Iterator[FieldError]:
         yield invalid("spec.group", group, "should be a domain with at least one dot")
     yield from inside("spec.scope", one_of("Cluster", "Namespaced")(str(spec.get("scope") or "")))
     common = {name: _common(versions, name) for name in _MOVED}
-    if not _schema_of(common):
+    if _schema_of(common) is None:
         for index, version in enumerate(versions):
-            if not _schema_of(version):
+            if _schema_of(version) is None:
                 yield required(f"spec.versions[{index}].schema.openAPIV3Schema")
     for index, version in enumerate(versions):
         own = {name: value for name, value in version.items() if common.get(name) is None}

@@ -121,7 +121,7 @@ def test_definitions_have_the_order_of_gos_types() -> None:
     path = "apiextensions.k8s.io/v1", "CustomResourceDefinition", definition, "spec"
     assert in_order(*path) == ["group", "names", "scope", "versions"]
     assert in_order(*path, "names") == ["plural", "kind"]
-    assert in_order(*path, "versions", "[]") == ["name", "served", "schema"]
+    assert in_order(*path, "versions", "[]") == ["name", "served", "storage", "schema"]
     root = (*path, "versions", "[]", "schema", "openAPIV3Schema")
     assert in_order(*root) == ["type", "properties"]
     assert in_order(*root, "properties") == ["a", "b"]
