@@ -29,9 +29,14 @@ def as_go_writes(part: Mapping[str, Any], message: str) -> dict[str, Any]:
         elif value or (value is not None and field.has("p")):
             written[field.name] = value
         elif not field.has("o"):
-            zero = None if field.repeated else _ZEROS.get(field.kind)
-            written[field.name] = as_go_writes({}, field.type) if field.kind == "message" else zero
+            written[field.name] = _zero(field)
     return written
+
+
+def _zero(field: SchemaField) -> Any:
+    if field.kind == "message" and not field.repeated:
+        return as_go_writes({}, field.type)
+    return None if field.repeated else _ZEROS.get(field.kind)
 
 
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0}

@@ -8,7 +8,7 @@ from typing import Any
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.wire.codec import codec_for, encode_object
 from ktui.wire.schema import fields, kind_messages, member_order
-from ktui.wire.type_order import in_type_order
+from ktui.wire.type_order import as_go_writes, in_type_order
 
 CUSTOM = b'{"apiVersion":"x.io/v1","kind":"W","metadata":{"name":"w","namespace":"d","uid":"i"},"spec":{}}\n'
 SERVICE = (
@@ -132,3 +132,16 @@ def test_own_members_named_kind_keep_their_place() -> None:
     owner = {"uid": "u", "name": "a", "kind": "Pod", "apiVersion": "v1"}
     found = in_type_order({"metadata": {"ownerReferences": [owner]}, "kind": "Pod"}, "v1", "Pod")
     assert list(found["metadata"]["ownerReferences"][0]) == ["apiVersion", "kind", "name", "uid"]
+
+
+def test_kinds_stored_as_json_have_gos_zero_values() -> None:
+    version = {"name": "v1", "storage": True, "schema": {"openAPIV3Schema": {"type": "", "properties": {}}}}
+    spec = {"group": "a.io", "names": {"shortNames": []}, "versions": [version], "conversion": None}
+    assert as_go_writes(spec, "apiextensions.v1.CustomResourceDefinitionSpec") == {
+        "group": "a.io", "names": {"plural": "", "kind": ""}, "scope": "",
+        "versions": [{"name": "v1", "served": False, "storage": True, "schema": {"openAPIV3Schema": {}}}],
+    }  # fmt: skip
+    assert as_go_writes({}, "apiextensions.v1.CustomResourceDefinitionSpec")["versions"] is None
+    assert as_go_writes({"minimum": 0, "default": False}, "apiextensions.v1.JSONSchemaProps") == {
+        "default": False, "minimum": 0
+    }  # fmt: skip
