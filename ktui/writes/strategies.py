@@ -28,9 +28,11 @@ STATUS_CREATED = frozenset({"Node"})
 # PrepareForCreate and PrepareForUpdate count generations: by the changes of these members, of most of `spec`.
 GENERATION_COUNTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((
-        "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "FlowSchema", "Ingress",
-        "IngressClass", "Job", "NetworkPolicy", "Pod", "PodDisruptionBudget", "PriorityLevelConfiguration",
-        "ReplicaSet", "ReplicationController", "StatefulSet",
+        "CSIDriver", "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "DeviceClass",
+        "DeviceTaintRule", "FlowSchema", "Ingress", "IngressClass", "Job", "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding", "NetworkPolicy", "Pod", "PodDisruptionBudget",
+        "PriorityLevelConfiguration", "ReplicaSet", "ReplicationController", "ResourceSlice", "StatefulSet",
+        "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
     ), ("spec",)),
     "EndpointSlice": ("addressType", "endpoints", "ports"),
     "MutatingWebhookConfiguration": ("webhooks",),
@@ -38,3 +40,5 @@ GENERATION_COUNTS: dict[str, tuple[str, ...]] = {
     "PriorityClass": (),
     "ValidatingWebhookConfiguration": ("webhooks",),
 }  # fmt: skip
+# PrepareForCreate leaves the generation at zero.
+UNCOUNTED_WHEN_NEW = frozenset({"CSIDriver"})

@@ -9,8 +9,9 @@ import msgspec.json
 
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
-from ktui.wire.codec import codec_for, encode_object
-from ktui.wire.schema import JSON_ZERO_VALUES
+from ktui.wire.codec import codec_for
+from ktui.wire.encode import encode_message, envelope_of
+from ktui.wire.schema import JSON_ZERO_VALUES, message_of
 from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 from ktui.writes.objectmeta import timestamp
@@ -25,7 +26,10 @@ def _empty_object(resource: Resource) -> Obj:
 def _empty_builtin(resource: Resource) -> Obj:
     if resource.encoding != "protobuf":
         return JSON_ZERO_VALUES.get(resource.kind, {})
-    raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)
+    message = message_of(resource.api_version, resource.kind)
+    assert message is not None
+    # Not by way of the storage version: an autoscaling/v1 object without a target would get v2's.
+    raw = envelope_of(resource.api_version, resource.kind, encode_message(message, {}))
     empty: Obj = msgspec.json.decode(codec_for().object_json(raw, None, resource.api_version))
     return empty
 
