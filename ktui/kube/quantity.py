@@ -1,9 +1,9 @@
 """resource.Quantity: its canonical form, in which it is stored, and its value.
 
-Rules of apimachinery/pkg/api/resource, 1.36: no fractional digits, the largest suffix that keeps the number
-whole, the same family of suffixes (binary, decimal, exponent); binary values below 1024 become decimal. What is
-finer than a nano is rounded away from zero. A text that is found to be canonical without calculation stays as it
-is written, which some are that have another form: `05`, `1.500`, `4e+3`.
+Rules of apimachinery/pkg/api/resource, 1.36: no fractional digits, the largest suffix that keeps the
+number whole, the same family of suffixes (binary, decimal, exponent); binary values below 1024 become
+decimal. What is finer than a nano is rounded away from zero. A text that is found to be canonical without
+calculation stays as it is written, which some are that have another form: `05`, `1.500`, `4e+3`.
 """
 
 import json
