@@ -15,6 +15,7 @@ from ktui.wire.schema import JSON_ZERO_VALUES, message_of
 from ktui.writes.managedfields.fieldset import FieldSet, compare, difference, ordered, union
 from ktui.writes.managedfields.nodes import root_of
 from ktui.writes.objectmeta import timestamp
+from ktui.writes.strategies import reset_fields
 
 
 def _empty_object(resource: Resource) -> Obj:
@@ -35,10 +36,19 @@ def _empty_builtin(resource: Resource) -> Obj:
 
 
 def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
-    """Return the fields without the status, which the main resource resets (upstream: GetResetFields)."""
-    if subresource or "status" not in resource.subresources:
+    """Return the fields without those that the resource or the subresource resets."""
+    for path in reset_fields(resource, subresource):
+        fields = _without(fields, path)
+    return fields
+
+
+def _without(fields: FieldSet, path: tuple[str, ...]) -> FieldSet:
+    """Return the fields without a path and what is below it."""
+    key, below = f"f:{path[0]}", path[1:]
+    if key not in fields:
         return fields
-    return {key: below for key, below in fields.items() if key != "f:status"}
+    left = _without(fields[key], below) if below else {}
+    return {name: left if name == key else part for name, part in fields.items() if name != key or left}
 
 
 def track_update(
