@@ -17,7 +17,7 @@ from ktui.wire.conversion import convert
 from ktui.wire.envelope import MAGIC
 from ktui.wire.jsonvalue import stored_as_v1beta1
 from ktui.wire.pb import CodecError, put_bytes, put_number, put_varint, unknown_kind
-from ktui.wire.scalars import WRITERS, describe
+from ktui.wire.scalars import WRITERS, describe, resource_quantity
 from ktui.wire.schema import (
     BYTES,
     FIXED64,
@@ -27,6 +27,7 @@ from ktui.wire.schema import (
     fields_by_name,
     kind_messages,
     message_of,
+    named_types,
 )
 from ktui.wire.transcode_cache import OVERHEAD, Budget
 from ktui.wire.type_order import as_go_writes, in_type_order
@@ -210,8 +211,9 @@ def _plan(message: str) -> MessageLayout:
     rows = list(enumerate(fields(message)))
     inlined = tuple((at, field) for at, field in rows if field.has("i"))
     parts = _PARTS if message in kind_messages() else ()
+    lists = {name for name, go_type in named_types(message).items() if go_type == "v1.ResourceList"}
     slots = {
-        field.name: (at, _writer(field, repeats=field.name in parts))
+        field.name: (at, _writer(field, repeats=field.name in parts, rounds=field.name in lists))
         for at, field in rows
         if not field.has("i")
     }
@@ -228,10 +230,10 @@ def _absent(field: SchemaField) -> bytes:
     return b"" if optional else _writer(field)(None, field.name, [])
 
 
-def _writer(field: SchemaField, *, repeats: bool = False) -> FieldWriter:
-    """Return the writer of a field; with `repeats` its values are cached."""
+def _writer(field: SchemaField, *, repeats: bool = False, rounds: bool = False) -> FieldWriter:
+    """Return the writer of a field; with `repeats` its values are cached. `rounds`: it is a ResourceList."""
     if field.is_map:
-        return _map_writer(field)
+        return _map_writer(field, rounds=rounds)
     single = _single_writer(field, repeats or field.repeated)
     if not field.repeated:
         return single
@@ -244,8 +246,10 @@ def _writer(field: SchemaField, *, repeats: bool = False) -> FieldWriter:
     return write
 
 
-def _map_writer(field: SchemaField) -> FieldWriter:
+def _map_writer(field: SchemaField, *, rounds: bool) -> FieldWriter:
     tag, payload = put_varint(field.number << 3 | BYTES), _payload_writer(field)
+    if rounds:
+        payload = lambda value, path, _unknown: resource_quantity(value, path)  # noqa: E731
 
     def write(value: Any, path: str, unknown: Unknown) -> bytes:
         if not isinstance(value, Mapping):

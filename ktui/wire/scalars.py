@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from ktui.kube.golang.formatting import json_number
-from ktui.kube.quantity import canonical_quantity
+from ktui.kube.quantity import canonical_quantity, canonical_resource
 from ktui.kube.text_cache import cached_by_text
 from ktui.wire import jsontext
 from ktui.wire.jsontext import embed, quote
@@ -200,15 +200,20 @@ def _time(value: Any, path: str, micro: bool = False) -> bytes:
     return put_number(1, seconds) + put_number(2, nanos // 1000 * 1000 if micro else 0)
 
 
-def _quantity(value: Any, path: str) -> bytes:
+def _quantity(value: Any, path: str, canonical: Callable[[str], str | None] = canonical_quantity) -> bytes:
     if value is None:
         return put_bytes(1, b"0")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise CodecError(f"{path}: expected a quantity, got {describe(value)}")
-    text = canonical_quantity(value.strip() if isinstance(value, str) else json_number(value))
+    text = canonical(value.strip() if isinstance(value, str) else json_number(value))
     if text is None:
         raise CodecError(f"{path}: expected a quantity such as 100m or 1Gi, got {describe(value)}")
     return put_bytes(1, text.encode())
+
+
+def resource_quantity(value: Any, path: str) -> bytes:
+    """Write a quantity of a ResourceList."""
+    return _quantity(value, path, canonical_resource)
 
 
 def _intstr(value: Any, path: str) -> bytes:

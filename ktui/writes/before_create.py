@@ -25,7 +25,8 @@ def prepare(obj: Obj, minor: int) -> None:
     if kind == "Job":
         generate_selector(obj, minor)
     elif kind == "DaemonSet":
-        metadata_of(obj).setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
+        annotations = metadata_of(obj).setdefault("annotations", {})
+        annotations[TEMPLATE_GENERATION] = str(max(1, int(annotations.get(TEMPLATE_GENERATION) or 1)))
     elif kind in PROTECTED:
         metadata = metadata_of(obj)
         present = metadata.get("finalizers") or []

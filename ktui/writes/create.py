@@ -247,7 +247,7 @@ def decoded(
         typed, unknown = (shaped_by_converter if apply else shaped)(server, obj, resource)
     except Unfit as unfit:
         if apply is not None and not resource.custom:
-            raise unconverted(apply.config, resource, str(unfit)) from None
+            raise unconverted(apply.config, resource, unfit) from None
         raise refused(resource, str(unfit)) from None
     unknown = [*faults, *unknown]
     if unknown and options.validation == STRICT:

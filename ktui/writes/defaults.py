@@ -75,15 +75,10 @@ _VOLUME = (
 )  # fmt: skip
 
 
-def _account(spec: Obj) -> None:
-    if "serviceAccountName" in spec:
-        spec.setdefault("serviceAccount", spec["serviceAccountName"])
-
-
 _POD_SPEC: Table = (
     ("dnsPolicy", Unset("ClusterFirst")), ("restartPolicy", Unset("Always")),
     ("schedulerName", Unset("default-scheduler")), ("terminationGracePeriodSeconds", 30),
-    ("securityContext", {}), ("", _account), ("initContainers[]", _CONTAINER),
+    ("securityContext", {}), ("initContainers[]", _CONTAINER),
     ("containers[]", _CONTAINER), ("ephemeralContainers[]", _CONTAINER), ("volumes[]", _VOLUME),
 )  # fmt: skip
 _TEMPLATE_PARTS = (("metadata!", ()), ("spec!", _POD_SPEC))

@@ -15,7 +15,7 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
-from ktui.writes.strategies import GENERATION_COUNTS
+from ktui.writes.strategies import GENERATION_COUNTS, UNCOUNTED_WHEN_NEW
 from ktui.writes.validation.selectors import label_errors
 from ktui.writes.validation.values.checks import IP_FAULT, is_address
 
@@ -165,7 +165,7 @@ def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
     metadata["creationTimestamp"] = timestamp()
     for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
         metadata.pop(name, None)
-    if counts_generations(obj, resource):
+    if counts_generations(obj, resource) and obj.get("kind") not in UNCOUNTED_WHEN_NEW:
         metadata["generation"] = 1
 
 

@@ -116,7 +116,7 @@ def checked_delete_options(source: Obj) -> DeleteOptions:
 
 def _from_body(body: SentBody, misfit: Misfit) -> Obj:
     options = decode_document(body)
-    kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "v1")
+    kind, version = options.get("kind", "DeleteOptions"), options.get("apiVersion", "meta.k8s.io/v1")
     if kind != "DeleteOptions":
         scheme = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
         raise bad_request(f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"')

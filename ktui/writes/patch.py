@@ -19,8 +19,7 @@ from ktui.writes.create import Creation, create
 from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, described, json_type
 from ktui.writes.decoding.typed_objects import undeclared
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.nodes import root_of
-from ktui.writes.managedfields.typed_config import list_faults, sentence, type_faults
+from ktui.writes.managedfields.typed_config import sentence, type_faults
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.options import write_options
 from ktui.writes.own_objects import update_or_create
@@ -93,7 +92,6 @@ def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
     faults = list(within_limit(type_faults(config, resource)))
     if not faults:
         faults = [f".{path}: field not declared in schema" for path in undeclared(server, config, resource)]
-        faults += list_faults(config, root_of(resource))
     if not faults:
         return
     why = f"failed to create typed patch object ({described(config, resource)})"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ktui.kube.resources import Resource
+
 # AllowCreateOnUpdate: a PUT creates a missing object.
 CREATED_BY_UPDATES = frozenset({
     "clusterrolebindings", "clusterroles", "endpoints", "events", "leases", "limitranges", "podtemplates",
@@ -28,9 +30,11 @@ STATUS_CREATED = frozenset({"Node"})
 # PrepareForCreate and PrepareForUpdate count generations: by the changes of these members, of most of `spec`.
 GENERATION_COUNTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((
-        "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "FlowSchema", "Ingress",
-        "IngressClass", "Job", "NetworkPolicy", "Pod", "PodDisruptionBudget", "PriorityLevelConfiguration",
-        "ReplicaSet", "ReplicationController", "StatefulSet",
+        "CSIDriver", "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "DeviceClass",
+        "DeviceTaintRule", "FlowSchema", "Ingress", "IngressClass", "Job", "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding", "NetworkPolicy", "Pod", "PodDisruptionBudget",
+        "PriorityLevelConfiguration", "ReplicaSet", "ReplicationController", "ResourceSlice", "StatefulSet",
+        "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
     ), ("spec",)),
     "EndpointSlice": ("addressType", "endpoints", "ports"),
     "MutatingWebhookConfiguration": ("webhooks",),
@@ -38,3 +42,34 @@ GENERATION_COUNTS: dict[str, tuple[str, ...]] = {
     "PriorityClass": (),
     "ValidatingWebhookConfiguration": ("webhooks",),
 }  # fmt: skip
+# PrepareForCreate leaves the generation at zero.
+UNCOUNTED_WHEN_NEW = frozenset({"CSIDriver"})
+# ResetFields of the status: it keeps all of these objects' metadata, as that of custom resources,
+_STATUS_KEEPS_METADATA = frozenset({
+    "apiservices.apiregistration.k8s.io", "customresourcedefinitions.apiextensions.k8s.io",
+    "devicetaintrules.resource.k8s.io", "flowschemas.flowcontrol.apiserver.k8s.io",
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "resourceclaims.resource.k8s.io",
+    "servicecidrs.networking.k8s.io", "storageversionmigrations.storagemigration.k8s.io",
+    "validatingadmissionpolicies.admissionregistration.k8s.io", "volumeattachments.storage.k8s.io",
+})  # fmt: skip
+# or these members of it.
+_STATUS_KEEPS = {
+    "deployments.apps": (("metadata", "labels"),),
+    "pods": (("metadata", "deletionTimestamp"), ("metadata", "ownerReferences")),
+}
+_SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
+_OF_SIGNING_REQUESTS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "": (("spec",), ("status",)),
+    "approval": (("spec",), ("status", "certificate")),
+    "status": (("spec",), ("status", "conditions")),
+}
+
+
+def reset_fields(resource: Resource, subresource: str) -> tuple[tuple[str, ...], ...]:
+    """Return the paths that a write has no effect on, and that it does not own (upstream: GetResetFields)."""
+    if resource.id == _SIGNING_REQUESTS:
+        return _OF_SIGNING_REQUESTS.get(subresource, ())
+    if subresource == "status":
+        whole = resource.custom or resource.id in _STATUS_KEEPS_METADATA
+        return ("spec",), *((("metadata",),) if whole else _STATUS_KEEPS.get(resource.id, ()))
+    return (("status",),) if not subresource and "status" in resource.subresources else ()

@@ -13,7 +13,7 @@ from ktui.apiserver.server import Server
 from ktui.kube.golang.formatting import go_value
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError
+from ktui.kube.status import StatusError, bare_error
 from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
@@ -25,6 +25,7 @@ from ktui.writes.create import Creation, create, decoded, ttl_of
 from ktui.writes.decoding.body import (
     STRICT,
     WARN,
+    Unconvertible,
     Unfit,
     name_kind,
     refused,
@@ -169,7 +170,7 @@ class Update:
         try:
             new, unknown = (shaped_by_converter if converts else shaped)(server, patched, resource, old)
         except Unfit as unfit:
-            raise _refused(context, patched, str(unfit)) from None
+            raise _unfit(context, patched, unfit) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
         found = [*self.faults, *unknown]
         if found and self.options.validation == STRICT:
@@ -203,11 +204,17 @@ def in_version(server: Server, obj: Obj, resource: Resource) -> Obj:
     return converted
 
 
+def _unfit(context: UpdateContext, patched: Obj, unfit: Unfit) -> StatusError:
+    if context.apply is not None and not context.resource.custom:
+        return unconverted(context.apply.config, context.resource, unfit)
+    if context.strategic is not None and isinstance(unfit, Unconvertible):
+        return bare_error(str(unfit))
+    return _refused(context, patched, str(unfit))
+
+
 def _refused(context: UpdateContext, patched: Obj, reason: str) -> StatusError:
     if context.whole:
         return refused(context.resource, reason)
-    if context.apply is not None and not context.resource.custom:
-        return unconverted(context.apply.config, context.resource, reason)
     if context.strategic is not None:
         return refused_patch(go_value(consumed(context.strategic)), reason)
     touched = None if context.resource.custom else context.touched

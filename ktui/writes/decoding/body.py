@@ -211,6 +211,10 @@ class Unfit(Exception):
     """A member with another type than the kind's; str() is the reason, with the path."""
 
 
+class Unconvertible(Unfit):
+    """An object that fits its type and cannot be converted to the internal one."""
+
+
 def check_metadata(obj: Obj) -> None:
     """Labels and annotations must be maps of strings, finalizers a list of strings; raises Unfit."""
     metadata = obj.get("metadata")
@@ -247,10 +251,12 @@ def refused_patch(text: str, reason: str) -> StatusError:
     return invalid_object("", "", "", [invalid("patch", text, reason)])
 
 
-def unconverted(config: Obj, resource: Resource, reason: str) -> StatusError:
+def unconverted(config: Obj, resource: Resource, unfit: Unfit) -> StatusError:
     """500 of an applied configuration that cannot be typed (upstream: managedfields/structuredmerge.go)."""
+    if isinstance(unfit, Unconvertible):
+        return bare_error(f"failed to convert to unversioned ({described(config, resource)}): {unfit}")
     kind = f"{resource.group}/{resource.version}, Kind={resource.kind}"
-    why = f"unable to convert unstructured object to {kind}: {reason}"
+    why = f"unable to convert unstructured object to {kind}: {unfit}"
     return bare_error(
         f"failed to convert new object ({described(config, resource)}) to proper version: {why}"
     )

@@ -11,8 +11,16 @@ from ktui.kube.status import internal_error, request_entity_too_large
 from ktui.kube.structural.schema import ANYTHING, prune_object
 from ktui.kube.structural.shaping import DefaultsTooLarge, shape
 from ktui.writes import stored_objects
-from ktui.writes.decoding.body import Unfit, check_metadata, check_texts, kind_fault, unknown_texts
+from ktui.writes.decoding.body import (
+    Unconvertible,
+    Unfit,
+    check_metadata,
+    check_texts,
+    kind_fault,
+    unknown_texts,
+)
 from ktui.writes.defaults import set_defaults
+from ktui.writes.hub_types import counter_fault, through_hub
 from ktui.writes.objectmeta import drop_empty, metadata_of
 from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.patch_documents import patched_text
@@ -46,6 +54,9 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         if unknown and resource.encoding == "json":
             server.services.codec.drop_unknown(own, resource.api_version, resource.kind)
         set_defaults(own)
+        if fault := counter_fault(own):
+            raise Unconvertible(fault)
+        through_hub(own)
         stored = _patched(server, own, _untouched(obj, was, own), resource)
         return stored, unknown_texts(unknown)
     own = copied(obj)

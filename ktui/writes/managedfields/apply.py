@@ -113,7 +113,7 @@ class Apply:
         try:
             set_in = {version: comparison.changes(version) for version in {*map(_version, others)}}
         except MisfitError as error:
-            raise bare_error(str(error)) from None
+            raise bare_error(_misfit(error, prunes=bool(own and own.get("fieldsV1")))) from None
         if not self.force:
             client_side = agreed_fields(old, self.resource) if self.manager == KUBECTL else {}
             changed = {
@@ -172,6 +172,14 @@ class Apply:
         track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
         entries: list[Entry] = seen["metadata"].get("managedFields") or []
         return entries
+
+
+def _misfit(error: MisfitError, *, prunes: bool) -> str:
+    """Return upstream's words; `prunes`: the manager has applied before, which upstream looks at first."""
+    if prunes and error.which == "new":
+        step = "failed to prune fields: failed add back owned items"
+        return f"{step}: failed to convert merged object at version {error.api_version}: {error.faults}"
+    return f"failed to convert {error.which} object: {error.faults}"
 
 
 def _version(entry: Entry) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,8 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.structural.schema import ANYTHING
 from ktui.wire.codec import codec_for, encode_object
-from ktui.wire.schema import JSON_ZERO_VALUES
+from ktui.wire.encode import encode_message, envelope_of
+from ktui.wire.schema import JSON_ZERO_VALUES, message_of
 from ktui.writes.managedfields.fieldset import (
     Changes,
     FieldSet,
@@ -26,6 +28,7 @@ from ktui.writes.managedfields.fieldset import (
 from ktui.writes.managedfields.nodes import SchemaNode, root_of
 from ktui.writes.managedfields.typed_config import misfits, sentence
 from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.strategies import reset_fields
 
 
 def _empty_object(resource: Resource) -> Obj:
@@ -37,20 +40,37 @@ def _empty_object(resource: Resource) -> Obj:
 def _empty_builtin(resource: Resource) -> Obj:
     if resource.encoding != "protobuf":
         return JSON_ZERO_VALUES.get(resource.kind, {})
-    raw = encode_object({"apiVersion": resource.api_version, "kind": resource.kind}, resource)
+    message = message_of(resource.api_version, resource.kind)
+    assert message is not None
+    # Not by way of the storage version: an autoscaling/v1 object without a target would get v2's.
+    raw = envelope_of(resource.api_version, resource.kind, encode_message(message, {}))
     empty: Obj = msgspec.json.decode(codec_for().object_json(raw, None, resource.api_version))
     return empty
 
 
 def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
-    """Return the fields without the status, which the main resource resets (upstream: GetResetFields)."""
-    if subresource or "status" not in resource.subresources:
+    """Return the fields without those that the resource or the subresource resets."""
+    for path in reset_fields(resource, subresource):
+        fields = _unset(fields, path)
+    return fields
+
+
+def _unset(fields: FieldSet, path: tuple[str, ...]) -> FieldSet:
+    """Return the fields without a path and what is below it."""
+    key, below = f"f:{path[0]}", path[1:]
+    if key not in fields:
         return fields
-    return {key: below for key, below in fields.items() if key != "f:status"}
+    left = _unset(fields[key], below) if below else {}
+    return {name: left if name == key else part for name, part in fields.items() if name != key or left}
 
 
+@dataclass(frozen=True, slots=True)
 class MisfitError(Exception):
-    """A custom object does not fit the schema of the version in which a manager's fields are."""
+    """The "old" or "new" custom object does not fit the version in which a manager's fields are."""
+
+    which: str
+    api_version: str
+    faults: str
 
 
 class Comparison:
@@ -96,7 +116,7 @@ class Comparison:
         schema = schemas.get(version, ANYTHING)
         for which, obj in (("old", base), ("new", new)) if old is not None else ():
             if faults := [*within_limit(misfits(obj, schema, duplicates=version == resource.version))]:
-                raise MisfitError(f"failed to convert {which} object: {sentence(faults)}")
+                raise MisfitError(which, api_version, sentence(faults))
         return compare(base, new, SchemaNode(schema, root=True))
 
 

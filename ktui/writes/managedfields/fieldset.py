@@ -303,8 +303,11 @@ def _whole(value: Any, node: Node) -> FieldSet:
 
 
 def item_key(keys: Keys, item: Any, node: Node) -> str:
-    """Return the path element of a list's item; `node` is the list's."""
+    """Return the path element of a list's item, without the keys that it lacks; `node` is the list's."""
     if not keys:
         return "v:" + _compact(item)
-    named = {key: item.get(key, node.key_default(key)) for key in sorted(keys)}
+    named = {}
+    for key in sorted(keys):
+        if key in item or node.key_default(key) is not None:
+            named[key] = item.get(key, node.key_default(key))
     return "k:" + _compact(named)

@@ -14,20 +14,25 @@ Keys = tuple[str, ...] | None
 KEY_DEFAULTS = {"protocol": "TCP"}
 
 
+def _applicable(keys: Keys, value: list[Any]) -> Keys:
+    return None if keys and not all(isinstance(item, dict) for item in value) else keys
+
+
 class BuiltinNode:
     """A position in the tree of an object of a built-in kind, with its type.
 
     `message` is a struct's type; `below` is the node of a map's values or of a list's items. Without both,
-    nothing is known: then maps are granular and lists atomic. `atomic`: an atomic object.
+    nothing is known: then maps are granular and lists atomic. `atomic`: an atomic object. `item_keys` are the
+    names of the members that are a list's keys; () for a set, whose items are keys; None: an atomic list.
     """
 
-    __slots__ = ("_below", "_keys", "_message", "atomic")
+    __slots__ = ("_below", "_message", "atomic", "item_keys")
     typed = True  # equal values in Python are equal, and null is the same as absent
 
     def __init__(
         self, message: str = "", *, below: BuiltinNode | None = None, keys: Keys = None, atomic: bool = False
     ) -> None:
-        self._message, self._below, self._keys = message, below, keys
+        self._message, self._below, self.item_keys = message, below, keys
         self.atomic = atomic
 
     def member(self, name: str) -> BuiltinNode:
@@ -42,10 +47,8 @@ class BuiltinNode:
         return self._below or UNKNOWN
 
     def keys(self, value: list[Any]) -> Keys:
-        """Return the key of a list's items: member names; () for a set (items are keys); None: atomic."""
-        if self._keys and not all(isinstance(item, dict) for item in value):
-            return None
-        return self._keys
+        """Return `item_keys`, but None if some items cannot have them."""
+        return _applicable(self.item_keys, value)
 
     def key_default(self, key: str) -> Any:
         """Return the default for a key that an item lacks."""
@@ -110,13 +113,17 @@ class SchemaNode:
     def item(self) -> SchemaNode:
         return SchemaNode(items(self._schema))
 
-    def keys(self, value: list[Any]) -> Keys:
+    @property
+    def item_keys(self) -> Keys:
         match self._schema.get("x-kubernetes-list-type"):
             case "set":
                 return ()
-            case "map" if all(isinstance(item, dict) for item in value):
+            case "map":
                 return tuple(self._schema.get("x-kubernetes-list-map-keys") or ())
         return None
+
+    def keys(self, value: list[Any]) -> Keys:
+        return _applicable(self.item_keys, value)
 
     def key_default(self, key: str) -> Any:
         properties: Mapping[str, Any] = (items(self._schema) or {}).get("properties") or {}

@@ -13,6 +13,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, invalid, limited, required, unfit
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
+from ktui.wire.conversion import to_v2
 from ktui.writes.defaults import set_defaults
 from ktui.writes.definitions import ID as DEFINITIONS
 from ktui.writes.validation import definitions
@@ -46,7 +47,12 @@ _TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTarg
 
 
 def value_errors(resource: str, obj: Obj) -> list[FieldError]:
-    """Return the errors in the values of an object; `resource` is the resource's id."""
+    """Return the errors in the values of an object; `resource` is the resource's id.
+
+    Upstream validates the internal type, which for autoscalers is that of autoscaling/v2.
+    """
+    if obj.get("apiVersion") == "autoscaling/v1":
+        obj = to_v2(obj)
     return _KINDS[resource].errors(obj) if resource in _KINDS else []
 
 

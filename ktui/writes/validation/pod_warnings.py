@@ -9,7 +9,7 @@ from typing import Any
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
-from ktui.kube.quantity import amount
+from ktui.kube.quantity import is_whole
 from ktui.writes.validation.values.checks import numbered, without_zeros
 from ktui.writes.validation.values.scheduling import PREFERRED, REQUIRED
 
@@ -142,7 +142,7 @@ def _repeated(spec: Obj, at: str) -> Iterator[str]:
 
 
 def _fraction(amounts: Obj, name: str, at: str) -> Iterator[str]:
-    if (value := amounts.get(name)) is not None and amount(value) % 1:
+    if (value := amounts.get(name)) is not None and not is_whole(value):
         yield f"{at}[{name}]: fractional byte value {quote(str(value))} is invalid, must be an integer"
 
 

@@ -236,25 +236,28 @@ async def test_server_side_apply(api: Api) -> None:
     assert (await apply(api, path, "a: [", fieldManager="two")).status_code == 400
 
 
+NO_TYPED, NOT_CONVERTED = "create typed patch", "convert new"
+
+
 @pytest.mark.parametrize(
-    ("spec", "code"),
+    ("spec", "step"),
     [
-        ("replicas: x", 500),
-        ("replicas: 1.5", 400),
-        ("paused: 1", 500),
-        ("selector: []", 500),
-        ("template: {spec: {containers: [{name: m, resources: {limits: {cpu: 1x}}}]}}", 400),
-        ("template: {spec: {containers: [{name: m, resources: {limits: {cpu: [1]}}}]}}", 500),
+        ("replicas: x", NO_TYPED),
+        ("replicas: 1.5", NOT_CONVERTED),
+        ("paused: 1", NO_TYPED),
+        ("selector: []", NO_TYPED),
+        ("template: {spec: {containers: [{name: m, resources: {limits: {cpu: 1x}}}]}}", NOT_CONVERTED),
+        ("template: {spec: {containers: [{name: m, resources: {limits: {cpu: [1]}}}]}}", NO_TYPED),
     ],
 )
 async def test_an_apply_with_values_of_another_type_has_no_typed_object(
-    api: Api, spec: str, code: int
+    api: Api, spec: str, step: str
 ) -> None:
-    """As recorded from 1.36.2: the schema has numbers, the kind has int32."""
+    """As seen of 1.36.2: the schema has numbers, the kind has int32."""
     body = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec: {{{spec}}}\n"
     refused = await apply(api, "/apis/apps/v1/namespaces/a/deployments/d", body, fieldManager="one")
-    assert refused.status_code == code, refused.text
-    assert refused.text.count("failed to create typed patch object (/d; apps/v1") == (code == 500)
+    assert refused.status_code == 500, refused.text
+    assert refused.json()["message"].startswith(f"failed to {step} object (/d; apps/v1, Kind=Deployment)")
 
 
 @pytest.mark.parametrize(

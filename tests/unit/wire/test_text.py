@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.kube.quantity import canonical_quantity
+from ktui.kube.quantity import canonical_quantity, canonical_resource
 from ktui.wire import jsontext, scalars
 from ktui.wire.pb import CodecError, put_number, put_varint, signed32, signed64, varint
 
@@ -120,20 +120,49 @@ def test_microtimes(seconds: int, nanos: int, text: str) -> None:
         ("1E", "1E"),
         ("12000", "12k"),
         ("-5", "-5"),
-        ("+1", "1"),
+        ("+1", "+1"),
+        ("-", "0"),
+        ("k", "0"),
         (".5", "500m"),
         ("1n", "1n"),
         ("0.0000000001", "1n"),
-        ("3.", "3"),
-        ("1000E", "1000E"),
+        ("3.", "3."),
+        ("05", "05"),
+        ("1.500", "1.500"),
+        ("5000m", "5"),
+        ("01Gi", "01Gi"),
+        ("8Ei", "9223372036854775807"),
+        ("4e+3", "4e+3"),
+        ("1E3", "1E3"),
+        ("1e0", "1e0"),
+        ("1000E", "1"),
+        ("1e30", "1e30"),
         ("", None),
         ("abc", None),
         ("1 Gi", None),
-        ("1e99", None),
+        ("1e99", "1e99"),
+        ("1e100", "10e99"),
+        ("1e1000", None),
+        ("4-", None),
     ],
 )
 def test_quantities_are_stored_canonical(given: str, canonical: str | None) -> None:
     assert canonical_quantity(given) == canonical
+
+
+@pytest.mark.parametrize(
+    ("given", "rounded"),
+    [
+        ("1500m", "1500m"),
+        ("1n", "1m"),
+        ("1.0001", "1001m"),
+        ("-0.0001", "-1m"),
+        ("1e-10", "1e-3"),
+        ("05", "05"),
+    ],
+)
+def test_resources_are_rounded_to_thousandths(given: str, rounded: str) -> None:
+    assert canonical_resource(given) == rounded
 
 
 @given(

@@ -15,7 +15,7 @@ from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.fieldset import paths_of
 from ktui.writes.managedfields.merging import fields_of, merge_config, without
 from ktui.writes.managedfields.nodes import BuiltinNode, Node, SchemaNode, root_of
-from ktui.writes.managedfields.typed_config import list_faults
+from ktui.writes.managedfields.typed_config import type_faults
 
 from .objects import CONFIG_MAPS
 
@@ -133,6 +133,12 @@ LISTS = {
             "properties": {
                 "plain": {"type": "array", "items": {"type": "object"}},
                 "set": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+                "rules": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["id", "at"],
+                    "items": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                },
                 "ports": {
                     "type": "array",
                     "x-kubernetes-list-type": "map",
@@ -233,16 +239,18 @@ def test_built_in_lists_of_one_name(kind: str, path: tuple[str, ...], keyed: boo
             {"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]},
             'duplicate entries for key [port=1,protocol="TCP"]',
         ),
+        ({"ports": [{"name": "a"}]}, ""),  # the protocol has a default
         (
-            {"ports": [{"name": "a"}]},
-            "element 0: associative list with keys has an element that omits key field "
-            '"port" (and doesn\'t have default value)',
+            {"rules": [{"name": "a"}]},
+            'element 0: associative list with keys has an element that omits all key fields ["id" "at"] '
+            "(and doesn't have default values for any key fields)",
         ),
+        ({"rules": [{"id": 1}]}, ""),
     ],
 )
 def test_items_that_cannot_be_told_apart(spec: Obj, fault: str) -> None:
-    wanted = [f".spec.ports: {fault}"] if fault else []
-    assert list(list_faults({"spec": spec}, root_of(CUSTOM))) == wanted
+    wanted = [f".spec.{name}: {fault}" for name in spec if fault]
+    assert list(type_faults({"spec": spec}, CUSTOM)) == wanted
 
 
 def test_what_loses_all_of_its_members_is_gone() -> None:

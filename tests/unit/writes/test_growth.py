@@ -14,8 +14,7 @@ from ktui.kube.structural.schema import is_choice
 from ktui.writes.admission.pod_resources import pod_total
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.managedfields.nodes import BuiltinNode
-from ktui.writes.managedfields.typed_config import list_faults
+from ktui.writes.managedfields.typed_config import type_faults
 from ktui.writes.patches.jsonpatch import json_patch
 from ktui.writes.validation import definition_schemas, definitions
 from ktui.writes.validation.custom_invariants import list_errors
@@ -92,7 +91,7 @@ CASES = {
     "update with many managers": (_track, lambda n: (_map(n, n), _map(n, n, "2"))),
     "apply with many managers": (_apply, lambda n: (_map(n, n), _map(n, 0, "2"))),
     "duplicate keys": (
-        lambda value: list(list_faults(value, BuiltinNode("core.v1.Pod"))),
+        lambda value: list(type_faults(value, PODS)),
         lambda n: ({"spec": {"containers": [{"name": "a"}] * n}},),
     ),
     "duplicates of a set": (

@@ -365,3 +365,11 @@ def test_cel_rules_of_a_definition_are_counted_at_any_depth() -> None:
 
 def warnings(path: str, obj: Obj) -> list[str]:
     return list(unenforced(kind(path), obj, counts_quotas=True))
+
+
+def test_an_autoscaler_of_v1_is_validated_as_one_of_v2() -> None:
+    target = {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}
+    spec = {"scaleTargetRef": target, "maxReplicas": 2, "minReplicas": 1, "targetCPUUtilizationPercentage": 0}
+    obj = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "spec": spec}
+    (error,) = value_errors("horizontalpodautoscalers.autoscaling", obj)
+    assert error.field == "spec.metrics[0].resource.target.averageUtilization"

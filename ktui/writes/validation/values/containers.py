@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
-from ktui.kube.quantity import amount
+from ktui.kube.quantity import amount, is_whole
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
@@ -187,7 +187,7 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     yield from (invalid(field, name, why) for why in faults)
     if amount(value) < 0:
         yield invalid(where, value, "must be greater than or equal to 0")
-    if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:
+    if "/" in name and "kubernetes.io/" not in name and not is_whole(value):
         yield invalid(where, value, "must be an integer")
 
 
