@@ -19,7 +19,7 @@ from ktui.kube.structural.schema import (
     items,
     preserves,
 )
-from ktui.wire.schema import META, SchemaField, fields_by_name, message_of
+from ktui.wire.schema import META, SchemaField, fields_by_name, kind_messages, message_of
 from ktui.writes.managedfields.fieldset import item_key, step_text
 from ktui.writes.managedfields.nodes import Node, SchemaNode, struct_node
 
@@ -34,12 +34,12 @@ _UNTYPED = ("quantity", "intstr", "time", "microtime")
 def type_faults(config: Obj, resource: Resource) -> Iterator[str]:
     """Yield `.spec: expected map, got &{a}` for each value of a wrong type; null fits every type.
 
-    Members that no type declares, and items without a key or with that of another, are faults, too.
+    A member that no type declares, and items without a key or with that of another, are faults, too.
     """
     if not resource.custom:
         message = message_of(resource.api_version, resource.kind)
         if message is not None:
-            yield from _of_struct(_typeless(config), message, None)
+            yield from _of_struct(config, message, None)
         return
     metadata = config.get("metadata")
     if metadata is not None:
@@ -55,10 +55,6 @@ def misfits(obj: Obj, schema: Schema, *, duplicates: bool) -> Iterator[str]:
     """
     rest = {name: value for name, value in obj.items() if name not in META_FIELDS}
     yield from _of_schema(rest, schema, None, duplicates)
-
-
-def _typeless(obj: Obj) -> Obj:
-    return {name: value for name, value in obj.items() if name not in ("apiVersion", "kind")}
 
 
 def sentence(faults: Sequence[str]) -> str:
@@ -119,11 +115,15 @@ def _without_key(item: Any, keys: Sequence[str], node: Node) -> str:
 
 
 def _of_struct(value: Mapping[str, Any], message: str, path: Path | None) -> Iterator[str]:
-    known = fields_by_name(message)
+    """Yield the faults of a struct's members up to the first that it does not declare, as upstream does."""
+    known, whole = fields_by_name(message), message in kind_messages()
     for name, member in value.items():
         field, at = known.get(name), (path, f".{name}")
-        if field is None:
+        if field is None and whole and name in ("apiVersion", "kind"):
+            yield from _of_scalar(member, "string", at)
+        elif field is None:
             yield _undeclared(at)
+            return
         elif member is None:
             continue
         elif not field.repeated:
@@ -197,4 +197,5 @@ def _of_members(value: Obj, schema: Schema, path: Path | None, duplicates: bool)
         at = path, f".{name}"
         if closed and name not in properties and not (embedded(schema) and name in META_FIELDS):
             yield _undeclared(at)
+            return
         yield from _of_schema(member, properties.get(name, rest), at, duplicates)
