@@ -24,6 +24,7 @@ from ktui.writes.hub_types import counter_fault, through_hub
 from ktui.writes.objectmeta import drop_empty, metadata_of
 from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.patch_documents import patched_text
+from ktui.writes.validation.custom_invariants import embedded_fault
 
 # Members that most patches leave unchanged: they have been typed already.
 _PARTS = ("spec", "status")
@@ -59,6 +60,10 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         through_hub(own)
         stored = _patched(server, own, _untouched(obj, was, own), resource)
         return stored, unknown_texts(unknown)
+    return _shaped_custom(server, obj, resource)
+
+
+def _shaped_custom(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, list[str]]:
     own = copied(obj)
     if fault := server.services.codec.go_mismatch(own, resource.api_version, resource.kind):
         raise Unfit(fault)
@@ -69,6 +74,8 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
             metadata[name] = {key: "" if text is None else text for key, text in metadata[name].items()}
     drop_empty(metadata)
     schema = resource.schemas.get(resource.version, ANYTHING)
+    if (misfit := embedded_fault(own, schema)) is not None:
+        raise Unfit(str(misfit))
     try:
         unknown = shape(own, schema)
     except DefaultsTooLarge as error:

@@ -11,7 +11,8 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT
 from ktui.kube.resources import Resource
 from ktui.kube.scale import accessor_fault, paths_of, value_at
-from ktui.kube.structural.schema import Schema, additional, embedded, items
+from ktui.kube.structural.schema import META_FIELDS, Schema, additional, embedded, items
+from ktui.writes.decoding.body import json_type
 
 _INT32 = (1 << 31) - 1
 
@@ -71,21 +72,40 @@ def _field(path: Path | None, at: int) -> str:
     return joined((path, f"[{at}]")).removeprefix(".")
 
 
-def embedded_errors(
-    value: Any, schema: Schema | None, path: Path | None = None, *, at_root: bool = False
-) -> Iterator[FieldError]:
+def embedded_errors(obj: Obj, schema: Schema) -> Iterator[FieldError]:
     """Yield the errors of objects with a kind of their own in an object (upstream: schema/objectmeta)."""
+    for inner, path in _embedded(obj, schema, None, at_root=True):
+        yield from _type_errors(inner, path)
+
+
+def embedded_fault(obj: Obj, schema: Schema) -> FieldError | None:
+    """Return why an object in an object cannot be decoded: its type is no text, its metadata no object."""
+    for inner, path in _embedded(obj, schema, None, at_root=True):
+        for name in ("apiVersion", "kind"):
+            if not isinstance(value := inner.get(name, ""), str):
+                return invalid(joined((path, f".{name}"))[1:], value, "must be a string")
+        metadata = inner.get("metadata", {})
+        if not isinstance(metadata, dict | None):
+            why = f"json: cannot unmarshal {json_type(metadata)} into Go value of type v1.ObjectMeta"
+            return invalid(joined((path, ".metadata"))[1:], metadata, why)
+    return None
+
+
+def _embedded(
+    value: Any, schema: Schema | None, path: Path | None, *, at_root: bool = False
+) -> Iterator[tuple[Obj, Path | None]]:
+    """Yield the objects with a kind of their own, each with its path, but not the one at the root."""
     if schema is None:
         return
     if isinstance(value, dict):
         if embedded(schema) and not at_root:
-            yield from _type_errors(value, path)
+            yield value, path
         for name, member, inner, step in _members(value, schema):
-            if not (at_root and name in ("apiVersion", "kind", "metadata")):
-                yield from embedded_errors(member, inner, (path, step))
+            if not (at_root and name in META_FIELDS):
+                yield from _embedded(member, inner, (path, step))
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            yield from embedded_errors(item, items(schema), (path, f"[{at}]"))
+            yield from _embedded(item, items(schema), (path, f"[{at}]"))
 
 
 def _type_errors(value: Obj, path: Path | None) -> Iterator[FieldError]:

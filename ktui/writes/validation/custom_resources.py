@@ -56,7 +56,7 @@ def custom_errors(
     found = chain(
         _own(validate(obj, schema, None, before), subresource),
         scale_errors(obj, resource, subresource),
-        _own(embedded_errors(obj, schema, at_root=True), subresource),
+        _own(embedded_errors(obj, schema), subresource),
     )
     for error in found:
         blocked = blocked or error.reason in _BLOCKING

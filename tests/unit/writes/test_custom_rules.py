@@ -8,6 +8,7 @@ import pytest
 
 from ktui.kube.names import LABEL_1035_FAULT
 from ktui.kube.resources import Resource
+from ktui.writes.validation.custom_invariants import embedded_fault
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.formats import FORMATS, has_format
 
@@ -209,3 +210,16 @@ def test_what_scale_reads_must_be_there_or_of_its_type() -> None:
     assert errors({"spec": None}, path, SCALE) == []
     why = ".spec.n accessor error: <nil> is of the type <nil>, expected int64"
     assert errors({"spec": {"n": None}}, path, SCALE) == [f".spec.n: Invalid value: 0: {why}"]
+
+
+@pytest.mark.parametrize(
+    ("part", "fault"),
+    [
+        ({"kind": 5}, "spec.part.kind: Invalid value: 5: must be a string"),
+        ({"metadata": "x"}, 'spec.part.metadata: Invalid value: "x": json: cannot unmarshal string into Go '
+                            "value of type v1.ObjectMeta"),
+        ({"metadata": {}}, "None"), ("x", "None"),
+    ],
+)  # fmt: skip
+def test_embedded_objects_that_cannot_be_decoded(part: Any, fault: str) -> None:
+    assert str(embedded_fault({"kind": 5, "metadata": 5, "spec": {"part": part}}, CHANGING)) == fault
