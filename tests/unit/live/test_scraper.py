@@ -260,6 +260,7 @@ async def test_a_page_that_hangs_is_down_while_the_others_are_scraped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(replica_pool, "STALL_SECONDS", 1.0)
+    monkeypatch.setattr(samples, "ANSWER_SECONDS", 60.0)  # for the other page, on a slow machine
     hanging: set[int] = set()
     ended = threading.Event()
 
