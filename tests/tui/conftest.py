@@ -30,10 +30,12 @@ import textual.app  # noqa: E402
 import textual.pilot  # noqa: E402
 from syrupy.assertion import SnapshotAssertion  # noqa: E402
 from textual.notifications import Notification  # noqa: E402
+from textual.screen import Screen  # noqa: E402
 
 from ktui.tui.app import KtuiApp  # noqa: E402
 
 from .asking import Matches  # noqa: E402
+from .frames import paint_later  # noqa: E402
 from .golden import GoldenExtension, golden  # noqa: E402
 from .own_loop import pytest_pyfunc_call  # noqa: E402, F401
 from .quiet import until_handled, until_quiet  # noqa: E402
@@ -59,10 +61,13 @@ def a_home_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def a_patient_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a key or a pause has set going has happened when the test goes on, however slow the machine is."""
+    """What a key or a pause has set going has happened, and is painted, when the test goes on, however slow
+    the machine is.
+    """
     for module in (textual.app, textual.pilot):
         monkeypatch.setattr(module, "wait_for_idle", until_quiet)
     monkeypatch.setattr(textual.pilot.Pilot, "_wait_for_screen", until_handled)
+    monkeypatch.setattr(Screen, "_compositor_refresh", paint_later)
 
 
 @pytest.fixture(autouse=True)

@@ -11,20 +11,24 @@ from textual.pilot import Pilot, WaitForScreenTimeout
 
 from ktui.tui.screen_bases.first_screen import FirstScreen
 
+from .frames import paint_due
+
 FRAME = 0.02  # seconds: what a timer does by then (the next picture, the next step of a table) is waited for
 MOST = 100  # frames: a timer that never rests is not waited for
 
 
 async def until_quiet(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
-    """Textual's `wait_for_idle`; then until no callback waits for its turn and no timer for the next frame.
+    """Textual's `wait_for_idle`; then until no callback waits for its turn and no timer for the next frame,
+    and what has changed is painted.
 
     By itself that one takes a machine that stalls for an app that is idle: neither uses the processor.
     """
     await wait_for_idle(min_sleep, max_sleep)
     for _ in range(MOST):
-        if _quiet(asyncio.get_running_loop()):
+        if _quiet(asyncio.get_running_loop()) and not paint_due():
             return
         await asyncio.sleep(FRAME)  # Textual paints with a timer, and sends no signal when it is done
+    paint_due()
 
 
 def _quiet(loop: Any) -> bool:

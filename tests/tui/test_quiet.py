@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.screen import Screen
 from textual.widgets import Static
 
 from .quiet import FRAME, until_quiet
@@ -72,3 +74,31 @@ async def test_a_handler_that_waits_for_a_thread_is_waited_for() -> None:
     async with app.run_test() as pilot:
         await pilot.press("x")
         assert app.read
+
+
+class Changing(App[None]):
+    """Changes for some frames; counts what is displayed."""
+
+    frames = 0
+
+    def compose(self) -> ComposeResult:
+        yield Static("x")
+
+    async def key_x(self) -> None:
+        for text in ("one", "two", "three"):
+            self.query_one(Static).update(text)
+            await asyncio.sleep(FRAME / 2)
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        self.frames += renderable is not None
+        super()._display(screen, renderable)
+
+
+async def test_what_changes_on_the_way_is_painted_once() -> None:
+    app = Changing()
+    async with app.run_test() as pilot:
+        before = app.frames
+        await pilot.press("x")
+        assert app.frames == before + 1 and not app.screen._compositor._dirty_regions
+        await pilot.pause()
+        assert app.frames == before + 1, "nothing has changed since"

@@ -36,7 +36,7 @@ watch.read()
 assert "KUBERNETES_SERVICE_HOST" not in os.environ
 """
 SELECTED, ALL = "labelSelector=app%3Dweb", ""
-WORDS = ("ci", "--pods", "60", "--nodes", "4")
+WORDS = ("ci", "--pods", "20", "--nodes", "2")
 
 
 def environment(folder: Path, selector: str = SELECTED) -> dict[str, str]:
@@ -83,7 +83,7 @@ def test_the_workflow_of_the_page_turns_red_when_a_list_loses_its_selector(tmp_p
     steps = page.partition("<!-- workflow -->")[2].partition("run: |\n")[2]
     step = steps.partition("\n      - ")[0].strip()
     assert step.startswith("ktui ci --pods 600 --budget budgets.toml ")
-    step = step.replace("--pods 600", "--pods 60 --nodes 4")
+    step = step.replace("--pods 600", "--pods 20 --nodes 2")
     script(tmp_path)
     written = run(tmp_path, *WORDS, "--write-budget", "budgets.toml", "--", "./e2e.sh")
     assert (written.returncode, written.stderr.count("wrote budgets.toml")) == (0, 1), written.stderr
@@ -108,7 +108,7 @@ def test_the_workflow_of_the_page_turns_red_when_a_list_loses_its_selector(tmp_p
     status, text, suite = workflow(ALL)
     assert (status, suite.get("failures")) == (1, "1"), text
     assert text.startswith("1 of 3 budgets exceeded")
-    assert "LIST /api/v1/pods from the cache: 60 objects, 60 read" in text
+    assert "LIST /api/v1/pods from the cache: 20 objects, 20 read" in text
     assert "❌ exceeded" in text
     assert left_behind(tmp_path) == []
 

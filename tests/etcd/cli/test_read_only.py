@@ -30,6 +30,7 @@ from ktui.tui.source import LiveSource
 from tests.etcd.recording import RecordingProxy
 from tests.etcd.serving import Served, serving
 from tests.tui.every_key import press_every_key
+from tests.tui.frames import paint_due, paint_later
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
 
@@ -84,7 +85,8 @@ async def test_only_range_watch_and_status_pass(
             await use_every_page(served, resources)
             await use_every_command(served, tmp_path)
             monkeypatch.chdir(tmp_path)  # where `e` writes its tables
-            monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 0.1)  # seconds: what matters is what it sends
+            # What matters is what it sends: it is painted once per screen.
+            monkeypatch.setattr("textual.screen.Screen._compositor_refresh", paint_later)
             fired = await use_every_screen(served)
             await served.json("/api/v1/namespaces")  # it still serves
         assert set(proxy.methods) == HARMLESS, proxy.methods
@@ -237,6 +239,8 @@ async def use_every_screen(served: Served) -> int:
         for mode in MODES:
             await press_every_key(pilot, mode, pressed)
             await pilot.press("down", "right", "enter", "y", "escape", "x", "y", "f", "a", "escape", "escape")
+            paint_due()
+            await pilot.pause()
         visited = {mode.name for mode in MODES}
         await until(pilot, lambda: any("ktui" in row.started.client for row in app.state.requests.values()))
         assert visited <= set(app._screen_stacks)

@@ -46,6 +46,14 @@ def save(endpoint: str, file: Path) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+async def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A snapshot of an empty etcd."""
+    folder = tmp_path_factory.mktemp("whole")
+    async with cluster_of(1, folder) as (member,):
+        return save(member.endpoint, folder / "whole.db").read_bytes()
+
+
 async def test_another_prefix_gzipped(tmp_path: Path) -> None:
     async with cluster_of(1, tmp_path) as (member,):
         await furnish(EtcdConfig((member.endpoint,), read_only=False), "/kubernetes.io")
@@ -82,23 +90,20 @@ async def test_a_members_file_off_its_disk_with_users_in_it(tmp_path: Path) -> N
     assert status == 3 and "check --user" in said
 
 
-async def test_what_is_no_snapshot(tmp_path: Path) -> None:
+async def test_what_is_no_snapshot(whole: bytes, tmp_path: Path) -> None:
     """One of them: tests/etcd/etcd/test_snapshot.py has all."""
-    async with cluster_of(1, tmp_path) as (member,):
-        whole = save(member.endpoint, tmp_path / "whole.db").read_bytes()
     file = tmp_path / "half.db"
     file.write_bytes(whole[: len(whole) // 2])
     status, said = await refused(tmp_path, "--snapshot", str(file))
     assert status == 3 and "half.db: the file is truncated" in said and said.count("\n") == 1, said
 
 
-async def test_a_damaged_database_is_reported_without_source_paths(tmp_path: Path) -> None:
+async def test_a_damaged_database_is_reported_without_source_paths(whole: bytes, tmp_path: Path) -> None:
     """Without a hash only etcdutl notices, and crashes."""
-    async with cluster_of(1, tmp_path) as (member,):
-        whole = bytearray(save(member.endpoint, tmp_path / "whole.db").read_bytes()[:-HASH_BYTES])
-    for start in range(2 * PAGE, len(whole), PAGE):
-        whole[start : start + PAGE] = b"\xff" * PAGE
-    (tmp_path / "damaged.db").write_bytes(whole)
+    damaged = bytearray(whole[:-HASH_BYTES])
+    for start in range(2 * PAGE, len(damaged), PAGE):
+        damaged[start : start + PAGE] = b"\xff" * PAGE
+    (tmp_path / "damaged.db").write_bytes(damaged)
     status, said = await refused(tmp_path, "--snapshot", str(tmp_path / "damaged.db"))
     assert status == 3 and "damaged.db: the database in it is damaged (" in said, said
     assert ".go" not in said and "goroutine" not in said and said.count("\n") == 1, said

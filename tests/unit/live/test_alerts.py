@@ -6,6 +6,7 @@ promtool is in Debian's package `prometheus`.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -152,7 +153,11 @@ def firing(case: Case, minute: int, alerts: set[str], title: str) -> dict[str, A
 
 def promtool(folder: Path, *words: str) -> str:
     """Run promtool; return what it says, "" if all is well."""
-    done = subprocess.run([str(PROMTOOL), *words], capture_output=True, text=True, cwd=folder, check=False)
+    # The database that it makes for each test is garbage after it: collected late, a quarter less CPU time.
+    env = {**os.environ, "GOGC": "off", "GOMEMLIMIT": "300MiB"}
+    done = subprocess.run(
+        [str(PROMTOOL), *words], capture_output=True, text=True, cwd=folder, env=env, check=False
+    )
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 

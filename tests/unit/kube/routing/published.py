@@ -42,10 +42,11 @@ def variants() -> list[tuple[str, dict[str, bool], str]]:
 
 
 def cells(axes: list[dict[str, Any]], table: list[int], outcomes: list[Any]) -> Iterator[tuple[Any, ...]]:
-    """(values of the axes…, outcome) of each cell that is not withheld."""
+    """(values of the axes…, outcome) of each cell that is not withheld; its errors as in `shown`."""
+    comparable = [wanted(outcome) for outcome in outcomes]
     for values, outcome in zip(itertools.product(*(axis["values"] for axis in axes)), table, strict=True):
         if outcome >= 0:
-            yield (*values, outcomes[outcome])
+            yield (*values, comparable[outcome])
 
 
 @cache
