@@ -96,3 +96,35 @@ async def test_a_deleted_definition_waits_for_its_objects(api: Api) -> None:
     assert condition(waiting, "Terminating")[0] == "True"
     await api.merge(f"{inside}/held", {"metadata": {"finalizers": None}})
     await until(api, f"{DEFINITIONS}/gizmos.t.io", lambda status, _: status == 404)
+
+
+async def test_a_definition_must_stay_whole(api: Api) -> None:
+    await created(api, definition("gizmos", "Gizmo", "v1"))
+    for spec, field in (
+        (None, "spec.group"),
+        ({"names": {"kind": "G!"}}, "spec.names.kind"),
+        ({"versions": [{"served": True, "storage": True}]}, "spec.versions[0].schema.openAPIV3Schema"),
+    ):
+        answer = await api.merge(f"{DEFINITIONS}/gizmos.t.io", {"spec": spec})
+        assert (answer.status_code, answer.json()["details"]["causes"][0]["field"]) == (422, field)
+
+
+async def test_two_versions_of_a_resource_each_with_its_schema(api: Api) -> None:
+    """v2 takes anything, v1 is stored: its schema decides on what comes back, and on its managers' fields."""
+    made = definition("gizmos", "Gizmo", "v1", "v2")
+    size = {"type": "object", "properties": {"size": {"type": "integer", "default": 3}}}
+    made["spec"]["versions"][0]["schema"] = {
+        "openAPIV3Schema": {"type": "object", "properties": {"spec": size}}
+    }
+    await created(api, made)
+    first, second = (f"/apis/t.io/{version}/namespaces/a/gizmos" for version in ("v1", "v2"))
+    new = {"kind": "Gizmo", "metadata": {"name": "g"}}
+    dry = await api.create(second, {**new, "apiVersion": "t.io/v2", "spec": {"more": 1}}, dryRun="All")
+    assert dry.json()["spec"] == {"size": 3}
+    stored = await api.create(first, {**new, "apiVersion": "t.io/v1", "spec": {"size": 1}}, fieldManager="m")
+    assert stored.status_code == 201, stored.text
+    changed = await api.merge(f"{second}/g", {"spec": {"size": "x"}})
+    assert changed.status_code == 200 and "managedFields" not in changed.json()["metadata"]
+    labelled = await api.merge(f"{first}/g", {"metadata": {"labels": {"a": "b"}}})
+    assert labelled.status_code == 200, "what is invalid already may stay"
+    assert (await api.merge(f"{first}/g", {"spec": {"size": "y"}})).status_code == 422
