@@ -84,7 +84,9 @@ Change = Callable[[Obj], Obj]
 def context_of(server: Server, call: Call, resource: Resource, options: WriteOptions) -> UpdateContext:
     info, manager = call.info, options.field_manager
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
-    key, minor = server.cacher(resource).store.prefix + path, call.behaviour.minor
+    # Upstream checks a dry run above the storage, whose keys have no --etcd-prefix yet (dryrun.go).
+    prefix = f"/{resource.prefix}" if options.dry_run else server.cacher(resource).store.prefix
+    key, minor = prefix + path, call.behaviour.minor
     where = info.namespace, info.name, info.subresource
     return UpdateContext(resource, *where, manager, whole=False, key=key, minor=minor)
 

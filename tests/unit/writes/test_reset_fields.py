@@ -8,10 +8,8 @@ from ktui.kube.resources import BUILTIN
 from ktui.writes.managedfields.entries import owned
 from ktui.writes.strategies import reset_fields
 
-CRDS, CSRS = (
-    "customresourcedefinitions.apiextensions.k8s.io",
-    "certificatesigningrequests.certificates.k8s.io",
-)
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+CSRS = "certificatesigningrequests.certificates.k8s.io"
 
 
 @pytest.mark.parametrize(
