@@ -11,6 +11,7 @@ from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
+from ktui.wire.conversion import to_v1, to_v2
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import qos_class, tolerate
 from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy, set_data_sources
@@ -85,7 +86,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     `old` has etcd's current resourceVersion; an unchanged `new` is not stored.
     """
     resource = context.resource
-    _check_uid(old, new, context)
+    if context.whole:
+        check_uid(new, old, context)
     _check_version(old, new, context)
     was, metadata = metadata_of(old), metadata_of(new)
     change = [*finalizer_change_errors(was, metadata), *_identity_errors(was, metadata)]
@@ -94,7 +96,12 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         if name in was:
             metadata[name] = was[name]
     metadata.pop("resourceVersion", None)
-    _keep_other_part(old, new, context)
+    if new.get("apiVersion") == "autoscaling/v1":  # parts of its spec and status are in annotations
+        internal = to_v2(new)
+        _keep_other_part(to_v2(old), internal, context)
+        new.update(to_v1(internal))
+    else:
+        _keep_other_part(old, new, context)
     metadata = metadata_of(new)
     drop_empty(metadata)
     check_custom_kind(new, resource)
@@ -199,10 +206,10 @@ def _identity_errors(was: Obj, metadata: Obj) -> Iterator[FieldError]:
             yield invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE)
 
 
-def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """Raise StatusError 409 unless a whole object has the stored object's uid, or none."""
+def check_uid(new: Obj, old: Obj, context: UpdateContext) -> None:
+    """Raise StatusError 409 unless what a PUT sends has the stored object's uid, or none."""
     wanted, found = metadata_of(new).get("uid"), metadata_of(old).get("uid")
-    if context.whole and wanted and wanted != found:
+    if wanted and wanted != found:
         raise uid_conflict(context, str(wanted), str(found))
 
 

@@ -27,7 +27,7 @@ from ktui.kube.scale import (
 from ktui.kube.status import StatusError, bare_error, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
-from ktui.writes.before_update import check_identity, uid_conflict
+from ktui.writes.before_update import check_identity, check_uid
 from ktui.writes.decoding.body import (
     APPLY,
     IGNORE,
@@ -182,13 +182,19 @@ async def _change(
     apply: Apply | None = None,
 ) -> None:
     """Change the Scale of an object, and the object by it; `warnings` are those of `change`."""
-    paths, name = _paths(resource), call.info.name
+    paths, name, whole = _paths(resource), call.info.name, call.request.method == "PUT"
 
     def rescale(old: Obj) -> Obj:
         before = to_scale(old, scale_of(old, paths), paths)
         scale = change(before)
-        _check_identity(server, call, resource, options, scale, old)
+        context = context_of(server, call, resource, options)
+        check_identity(scale, context)
+        if whole:
+            check_uid(scale, old, context)
         replicas = replicas_of(scale, name, paths)
+        if not whole:
+            _check_uid(scale, old, resource)
+        _check_version(scale, old, resource)
         new = rescaled(old, replicas, paths)
         if resource.custom and (errors := custom_errors(new, resource)):
             raise invalid_object(resource.kind, resource.group, name, errors)
@@ -226,23 +232,21 @@ def _paths(resource: Resource) -> ScalePaths:
     return paths_of(resource.scale) if resource.custom else BUILTIN_PATHS
 
 
-def _check_identity(
-    server: Server, call: Call, resource: Resource, options: WriteOptions, scale: Obj, old: Obj
-) -> None:
-    """Raise StatusError 400, 409 or 500 unless the Scale is for this object and its current state."""
-    puts = call.request.method == "PUT"
-    context = context_of(server, call, resource, options)
-    check_identity(scale, context)
-    metadata, found = metadata_of(scale), metadata_of(old)
-    if (uid := metadata.get("uid")) and uid != found.get("uid"):
-        if puts:
-            raise uid_conflict(context, str(uid), str(found.get("uid")))
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found.get('uid')}"
-        raise conflict(replace(resource, resource=f"{resource.resource}/scale"), context.name, why)
-    version = metadata.get("resourceVersion") or ""
+def _check_uid(scale: Obj, old: Obj, resource: Resource) -> None:
+    """Raise StatusError 409 for a patched Scale with another uid than the object's."""
+    uid, found = metadata_of(scale).get("uid"), metadata_of(old).get("uid")
+    if uid and uid != found:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+        scaled = replace(resource, resource=f"{resource.resource}/scale")
+        raise conflict(scaled, str(metadata_of(old)["name"]), why)
+
+
+def _check_version(scale: Obj, old: Obj, resource: Resource) -> None:
+    """Raise StatusError 500 for a resourceVersion that is no number, 409 for one that is not the object's."""
+    version = metadata_of(scale).get("resourceVersion") or ""
     try:
         parse_uint(version or "0")
     except NumError as fault:
         raise bare_error(str(fault)) from None
-    if version not in ("", "0", found.get("resourceVersion")):
-        raise conflict(resource, context.name)
+    if version not in ("", "0", metadata_of(old).get("resourceVersion")):
+        raise conflict(resource, str(metadata_of(old)["name"]))

@@ -155,7 +155,8 @@ class Apply:
         if not old:
             return []
         seen: Obj = {**old, "metadata": dict(old.get("metadata") or {})}
-        track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
+        part, time = self.subresource, timestamp()
+        track_update(None, seen, manager=BEFORE, time=time, resource=self.resource, subresource=part)
         entries: list[Entry] = seen["metadata"].get("managedFields") or []
         return entries
 
