@@ -27,7 +27,7 @@ from ktui.writes.objectmeta import (
     timestamp,
     validate_metadata,
 )
-from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES, reset_fields
+from ktui.writes.strategies import KEPT_METADATA, NO_UNCONDITIONAL_UPDATES, reset_fields
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
@@ -234,17 +234,13 @@ def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
             _keep(old, new, name)
         for path in reset_fields(context.resource, "status"):
-            for name in (path[1:] or _KEPT_METADATA) if path[0] == "metadata" else ():
+            for name in (path[1:] or KEPT_METADATA) if path[0] == "metadata" else ():
                 _keep(metadata_of(old), metadata_of(new), name)
         if context.resource.custom:
             new["metadata"] = {**old.get("metadata", {})}
         return
     if "status" in context.resource.subresources:
         _keep(old, new, "status")
-
-
-# Upstream: ResetObjectMetaForStatus.
-_KEPT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
 def _keep(old: Obj, new: Obj, name: str) -> None:

@@ -14,6 +14,7 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError
 from ktui.writes.managedfields.entries import (
+    effective,
     entry_order,
     group_of,
     new_entry,
@@ -120,7 +121,8 @@ class Apply:
     def _merged(self, old: Obj, own: Entry | None, others: list[Entry]) -> Obj:
         last = (own or {}).get("fieldsV1") or {}
         managed = union(self._fields, *(entry.get("fieldsV1") or {} for entry in others))
-        return pruned(merge_config(old, self.config, self._root), last, managed, self._root)
+        config = effective(self.config, self.resource, self.subresource)
+        return pruned(merge_config(old, config, self._root), last, managed, self._root)
 
     def track(self, old: Obj | None, new: Obj, time: str) -> None:
         """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
