@@ -37,7 +37,7 @@ from ktui.writes.decoding.typed_objects import shaped, shaped_by_converter, warn
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
-from ktui.writes.patches.patch_documents import patched_text
+from ktui.writes.patches.patch_documents import arranged, patched_text
 from ktui.writes.patches.strategic import consumed
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
@@ -169,6 +169,8 @@ class Update:
         if not resource.custom and isinstance(patched, dict):
             name_kind(patched, resource)
         converts = context.strategic is not None or context.apply is not None
+        if not (resource.custom or context.whole or converts):
+            patched = arranged(patched, context.touched)
         try:
             new, unknown = (shaped_by_converter if converts else shaped)(server, patched, resource, old)
         except Unfit as unfit:
