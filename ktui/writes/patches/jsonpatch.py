@@ -122,7 +122,7 @@ _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
 def _index(text: str, size: int) -> int:
-    """Return the index of one of so many places; a negative one counts from the end."""
+    """Return an index below `size`; a negative one counts from the end."""
     if not _INDEX.fullmatch(text) or not -size <= int(text) < size:
         raise PatchFailed(f"{text!r} is not an index")
     return int(text) % size
