@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ktui.kube.json_trees import in_order
+from ktui.kube.json_trees import copied, in_order
 from ktui.wire import jsontext
 from ktui.wire.conversion import convert
 from ktui.wire.envelope import MAGIC
+from ktui.wire.gotypes import drop_unknown
 from ktui.wire.jsonvalue import stored_as_v1beta1
 from ktui.wire.pb import CodecError, put_bytes, put_number, put_varint, unknown_kind
 from ktui.wire.scalars import WRITERS, describe, resource_quantity
@@ -74,7 +75,10 @@ def _in_version(obj: Json, given: str, resource: "Resource") -> Json:
         raise CodecError(f"apiVersion: no {resource.kind} in {given}")
     unknown: list[str] = []
     encode_message(own, obj, unknown)
-    converted = convert(given, resource.kind, resource.storage_version, dict(obj))
+    known = copied(dict(obj))
+    if unknown:  # another version may know them
+        drop_unknown(known, given, resource.kind, None)
+    converted = convert(given, resource.kind, resource.storage_version, known)
     if converted is not None:
         return converted
     unmatched: list[str] = []

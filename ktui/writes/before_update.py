@@ -11,6 +11,7 @@ from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
+from ktui.wire.conversion import to_v1, to_v2
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import qos_class, tolerate
 from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy, set_data_sources
@@ -26,7 +27,7 @@ from ktui.writes.objectmeta import (
     timestamp,
     validate_metadata,
 )
-from ktui.writes.strategies import NO_UNCONDITIONAL_UPDATES, reset_fields
+from ktui.writes.strategies import KEPT_METADATA, NO_UNCONDITIONAL_UPDATES, reset_fields
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
@@ -85,7 +86,8 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
     `old` has etcd's current resourceVersion; an unchanged `new` is not stored.
     """
     resource = context.resource
-    _check_uid(old, new, context)
+    if context.whole:
+        check_uid(new, old, context)
     _check_version(old, new, context)
     was, metadata = metadata_of(old), metadata_of(new)
     change = [*finalizer_change_errors(was, metadata), *_identity_errors(was, metadata)]
@@ -94,7 +96,12 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         if name in was:
             metadata[name] = was[name]
     metadata.pop("resourceVersion", None)
-    _keep_other_part(old, new, context)
+    if new.get("apiVersion") == "autoscaling/v1":  # parts of its spec and status are in annotations
+        internal = to_v2(new)
+        _keep_other_part(to_v2(old), internal, context)
+        new.update(to_v1(internal))
+    else:
+        _keep_other_part(old, new, context)
     metadata = metadata_of(new)
     drop_empty(metadata)
     check_custom_kind(new, resource)
@@ -200,10 +207,10 @@ def _identity_errors(was: Obj, metadata: Obj) -> Iterator[FieldError]:
             yield invalid("metadata.deletionGracePeriodSeconds", grace, IMMUTABLE)
 
 
-def _check_uid(old: Obj, new: Obj, context: UpdateContext) -> None:
-    """Raise StatusError 409 unless a whole object has the stored object's uid, or none."""
+def check_uid(new: Obj, old: Obj, context: UpdateContext) -> None:
+    """Raise StatusError 409 unless what a PUT sends has the stored object's uid, or none."""
     wanted, found = metadata_of(new).get("uid"), metadata_of(old).get("uid")
-    if context.whole and wanted and wanted != found:
+    if wanted and wanted != found:
         raise uid_conflict(context, str(wanted), str(found))
 
 
@@ -228,17 +235,13 @@ def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
             _keep(old, new, name)
         for path in reset_fields(context.resource, "status"):
-            for name in (path[1:] or _KEPT_METADATA) if path[0] == "metadata" else ():
+            for name in (path[1:] or KEPT_METADATA) if path[0] == "metadata" else ():
                 _keep(metadata_of(old), metadata_of(new), name)
         if context.resource.custom:
             new["metadata"] = {**old.get("metadata", {})}
         return
     if "status" in context.resource.subresources:
         _keep(old, new, "status")
-
-
-# Upstream: ResetObjectMetaForStatus.
-_KEPT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
 def _keep(old: Obj, new: Obj, name: str) -> None:

@@ -44,6 +44,9 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     options = await compute(sent_options, server, call, resource, body)
     if resource.id == "namespaces" and call.info.name in IMMORTAL:
+        stored = await stored_objects.current(server, resource, "", call.info.name)
+        found = await stored_objects.tree(server, stored, resource)
+        check_preconditions(resource, call.info.name, found, options)  # before admission
         raise forbidden(resource, call.info.name, "this namespace may not be deleted")
     if resource.resource == "priorityclasses" and call.info.name in _SYSTEM_PRIORITIES:
         why = "this is a system priority class and cannot be deleted"

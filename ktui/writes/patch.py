@@ -38,23 +38,23 @@ from ktui.writes.update import Update, context_of
 async def apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
     """Merge the configuration into the object, or create the object from it."""
     options = write_options(call.request, "PatchOptions", applies=True)
-    config = _configuration(body, resource)
+    config = configuration(body, resource)
     metadata = config.get("metadata")
     if not isinstance(metadata, dict | None):
-        await compute(_check_declared, server, config, resource)
+        await compute(check_declared, server, config, resource)
     if isinstance((metadata or {}).get("managedFields"), list):
         raise bad_request("metadata.managedFields must be nil")
     apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
     context = replace(context_of(server, call, resource, options), apply=apply)
 
     def change(old: Obj) -> Obj:
-        _check_declared(server, config, resource)
+        check_declared(server, config, resource)
         new = apply.merged(old)
         check_identity(new, context)  # the name may come from the object itself
         return new
 
     async def create_it() -> None:
-        await compute(_check_declared, server, config, resource)
+        await compute(check_declared, server, config, resource)
         new = await compute(copied, config)
         check_identity(new, context)
         metadata_of(new).pop("resourceVersion", None)
@@ -67,7 +67,7 @@ async def apply(server: Server, call: Call, resource: Resource, form: Form, body
     await (update() if call.info.subresource else update_or_create(update, create_it))
 
 
-def _configuration(body: SentBody, resource: Resource) -> Obj:
+def configuration(body: SentBody, resource: Resource) -> Obj:
     """Return the parsed body, YAML or JSON; raise StatusError 400."""
     try:
         document = body.document()
@@ -87,7 +87,7 @@ def _configuration(body: SentBody, resource: Resource) -> Obj:
     return config
 
 
-def _check_declared(server: Server, config: Obj, resource: Resource) -> None:
+def check_declared(server: Server, config: Obj, resource: Resource) -> None:
     """Raise upstream's StatusError 500 for undeclared fields, values of a wrong type, items without keys."""
     faults = list(within_limit(type_faults(config, resource)))
     if not faults:

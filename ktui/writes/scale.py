@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object
+from ktui.kube.golang.formatting import NumError, go_value, parse_uint
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource, TableColumn
@@ -19,15 +24,43 @@ from ktui.kube.scale import (
     rescaled,
     scale_of,
 )
-from ktui.kube.status import bad_request, conflict, not_found
+from ktui.kube.status import StatusError, bare_error, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
-from ktui.writes.decoding.body import refused_patch
+from ktui.writes.before_update import check_identity, check_uid
+from ktui.writes.decoding.body import (
+    APPLY,
+    IGNORE,
+    STRICT,
+    WARN,
+    SentBody,
+    Unfit,
+    misfit,
+    refused_patch,
+    strict_error,
+    unconverted,
+    unknown_texts,
+)
+from ktui.writes.decoding.typed_objects import warn
+from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import WriteOptions, write_options
-from ktui.writes.patches.patch_documents import patch_document, patch_type, patched, patched_text
-from ktui.writes.update import Change
+from ktui.writes.patch import check_declared, configuration
+from ktui.writes.patches.converter import conversion_fault, converted
+from ktui.writes.patches.patch_documents import (
+    JSON_PATCH,
+    STRATEGIC,
+    of_json_patch,
+    of_merge_patch,
+    patch_document,
+    patch_type,
+    patched,
+    patched_text,
+)
+from ktui.writes.patches.strategic import consumed
+from ktui.writes.scale_owners import to_parent, to_scale
+from ktui.writes.update import Change, context_of
 from ktui.writes.validation.custom_resources import custom_errors
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
@@ -42,6 +75,8 @@ PRINTED = Resource(
     "autoscaling", "v1", "scales", KIND, "scale", namespaced=True, custom=True, columns=_COLUMNS
 )
 """The Table of a Scale, as `kubectl get --subresource=scale` prints it."""
+SCALES = Resource("autoscaling", "v1", "scales", KIND, "scale", namespaced=True)
+"""A Scale as an object of its own, with its type."""
 
 
 async def get(server: Server, call: Call, resource: Resource) -> None:
@@ -65,43 +100,116 @@ async def update(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
     sent = await compute(request_body.sent_document, server, body, API_VERSION, KIND)
     options = write_options(call.request, "UpdateOptions")
+    unknown = [*body.duplicates, *_unknown(server, sent)]
+    if unknown and options.validation == STRICT:
+        raise misfit(KIND, API_VERSION, strict_error(unknown))
+    warn(call, unknown if options.validation == WARN else [])
     await _change(server, call, resource, form, options, lambda _: sent)
 
 
 async def patch(server: Server, call: Call, resource: Resource) -> None:
     kind = patch_type(call, resource)
     form, body = await request_body.begin(server, call, resource)
-    options, document = write_options(call.request, "PatchOptions"), await compute(patch_document, kind, body)
+    if kind == APPLY:
+        await _apply(server, call, resource, form, body)
+        return
+    options = write_options(call.request, "PatchOptions")
+    document = await compute(patch_document, kind, body, strict=options.validation != IGNORE)
+    faults: Sequence[str] = () if kind == JSON_PATCH else body.duplicates
+    warnings: list[str] = []
 
     def change(scale: Obj) -> Obj:
-        new = patched(kind, scale, document, API_VERSION, KIND)
-        if fault := server.services.codec.go_mismatch(new, API_VERSION, KIND):
-            raise refused_patch(patched_text(new, None), fault)
+        new, unknown = _typed(server, kind, document, patched(kind, scale, document, API_VERSION, KIND))
+        unknown = [*faults, *unknown]
+        if unknown and options.validation == STRICT:
+            raise _refused(kind, document, new, strict_error(unknown))
+        warnings[:] = unknown if options.validation == WARN else []
         return new
 
-    await _change(server, call, resource, form, options, change)
+    try:
+        await _change(server, call, resource, form, options, change, warnings)
+    except StatusError:
+        warn(call, warnings)
+        raise
+
+
+async def _apply(server: Server, call: Call, resource: Resource, form: Form, body: SentBody) -> None:
+    options = write_options(call.request, "PatchOptions", applies=True)
+    config = configuration(body, SCALES)
+    await compute(check_declared, server, config, SCALES)
+    apply = Apply(config, options.field_manager, SCALES, "scale", call.request.flag("force"))
+
+    def change(scale: Obj) -> Obj:
+        new = apply.merged(scale)
+        if fault := conversion_fault(new, SCALES):
+            raise unconverted(config, SCALES, Unfit(fault))
+        return converted(new, SCALES)
+
+    await _change(server, call, resource, form, options, change, apply=apply)
+
+
+def _typed(server: Server, kind: str, document: Any, new: Obj) -> tuple[Obj, list[str]]:
+    """Return a patched Scale and its unknown fields; raise StatusError 422 for values of another type."""
+    if kind == STRATEGIC:
+        if fault := conversion_fault(new, SCALES):
+            raise _refused(kind, document, new, fault)
+        new = converted(new, SCALES)
+        return new, sorted(_unknown(server, new))
+    if fault := server.services.codec.go_mismatch(new, API_VERSION, KIND):
+        raise _refused(kind, document, new, fault)
+    return new, _unknown(server, new)
+
+
+def _unknown(server: Server, scale: Obj) -> list[str]:
+    return unknown_texts(server.services.codec.unknown_fields(scale, API_VERSION, KIND))
+
+
+def _refused(kind: str, document: Any, new: Obj, reason: str) -> StatusError:
+    if kind == STRATEGIC:
+        return refused_patch(go_value(consumed(document)), reason)
+    touched = of_json_patch(document) if kind == JSON_PATCH else of_merge_patch(document)
+    return refused_patch(patched_text(new, touched), reason)
 
 
 async def _change(
-    server: Server, call: Call, resource: Resource, form: Form, options: WriteOptions, change: Change
+    server: Server,
+    call: Call,
+    resource: Resource,
+    form: Form,
+    options: WriteOptions,
+    change: Change,
+    warnings: Sequence[str] = (),
+    apply: Apply | None = None,
 ) -> None:
-    paths, name = _paths(resource), call.info.name
+    """Change the Scale of an object, and the object by it; `warnings` are those of `change`."""
+    paths, name, whole = _paths(resource), call.info.name, call.request.method == "PUT"
 
     def rescale(old: Obj) -> Obj:
-        scale = change(scale_of(old, paths))
-        _check_identity(scale, old, resource, name)
+        before = to_scale(old, scale_of(old, paths), paths)
+        scale = change(before)
+        context = context_of(server, call, resource, options)
+        check_identity(scale, context)
+        if whole:
+            check_uid(scale, old, context)
         replicas = replicas_of(scale, name, paths)
+        if not whole:
+            _check_uid(scale, old, resource)
+        _check_version(scale, old, resource)
         new = rescaled(old, replicas, paths)
         if resource.custom and (errors := custom_errors(new, resource)):
             raise invalid_object(resource.kind, resource.group, name, errors)
-        if new != old:
+        changes = new != old
+        if changes:
             metadata = metadata_of(new)
             metadata["generation"] = int(metadata.get("generation", 0)) + 1
+        if apply is not None:
+            apply.track(before, scale, timestamp())
+            to_parent(new, scale, paths, resource.api_version)
+        elif changes and any(owns_replicas(entry, paths) for entry in _entries(new)):
             # A Scale has the entries of the number's owners: without any it is not tracked. It has no 0.
-            if any(owns_replicas(entry, paths) for entry in metadata.get("managedFields") or ()):
-                seen = {**rescaled(old, replicas or None, paths), "metadata": metadata}
-                who, part = options.field_manager, "scale"
-                track_update(old, seen, manager=who, time="", resource=resource, subresource=part)
+            seen = {**rescaled(old, replicas or None, paths), "metadata": metadata_of(new)}
+            who, part = options.field_manager, "scale"
+            track_update(old, seen, manager=who, time="", resource=resource, subresource=part)
         return new
 
     call.writes()
@@ -112,19 +220,33 @@ async def _change(
         store = server.cacher(resource).store
         stored = await store.update(call.info.namespace or None, name, rescale)
         changed = await stored_objects.tree(server, stored, resource)
+    warn(call, list(warnings))
     await send_other(server, call, scale_of(changed, paths), form)
+
+
+def _entries(obj: Obj) -> Sequence[Obj]:
+    return metadata_of(obj).get("managedFields") or ()
 
 
 def _paths(resource: Resource) -> ScalePaths:
     return paths_of(resource.scale) if resource.custom else BUILTIN_PATHS
 
 
-def _check_identity(scale: Obj, old: Obj, resource: Resource, name: str) -> None:
-    """Raise StatusError 400 or 409 unless the Scale is for this object and its current state."""
-    metadata = scale.get("metadata") or {}
-    found = metadata.get("name") or name
-    if found != name:
-        raise bad_request(f"the name of the object ({found}) does not match the name on the URL ({name})")
-    version = metadata.get("resourceVersion") or ""
+def _check_uid(scale: Obj, old: Obj, resource: Resource) -> None:
+    """Raise StatusError 409 for a patched Scale with another uid than the object's."""
+    uid, found = metadata_of(scale).get("uid"), metadata_of(old).get("uid")
+    if uid and uid != found:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+        scaled = replace(resource, resource=f"{resource.resource}/scale")
+        raise conflict(scaled, str(metadata_of(old)["name"]), why)
+
+
+def _check_version(scale: Obj, old: Obj, resource: Resource) -> None:
+    """Raise StatusError 500 for a resourceVersion that is no number, 409 for one that is not the object's."""
+    version = metadata_of(scale).get("resourceVersion") or ""
+    try:
+        parse_uint(version or "0")
+    except NumError as fault:
+        raise bare_error(str(fault)) from None
     if version not in ("", "0", metadata_of(old).get("resourceVersion")):
-        raise conflict(resource, name)
+        raise conflict(resource, str(metadata_of(old)["name"]))

@@ -52,6 +52,8 @@ _STATUS_KEEPS_METADATA = frozenset({
     "servicecidrs.networking.k8s.io", "storageversionmigrations.storagemigration.k8s.io",
     "validatingadmissionpolicies.admissionregistration.k8s.io", "volumeattachments.storage.k8s.io",
 })  # fmt: skip
+# (upstream: ResetObjectMetaForStatus)
+KEPT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 # or these members of it.
 _STATUS_KEEPS = {
     "deployments.apps": (("metadata", "labels"),),

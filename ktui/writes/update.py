@@ -37,7 +37,7 @@ from ktui.writes.decoding.typed_objects import shaped, shaped_by_converter, warn
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
-from ktui.writes.patches.patch_documents import patched_text
+from ktui.writes.patches.patch_documents import arranged, patched_text
 from ktui.writes.patches.strategic import consumed
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
@@ -84,7 +84,9 @@ Change = Callable[[Obj], Obj]
 def context_of(server: Server, call: Call, resource: Resource, options: WriteOptions) -> UpdateContext:
     info, manager = call.info, options.field_manager
     path = f"{info.namespace}/{info.name}" if info.namespace else info.name
-    key, minor = server.cacher(resource).store.prefix + path, call.behaviour.minor
+    # Upstream checks a dry run above the storage, whose keys have no --etcd-prefix yet (dryrun.go).
+    prefix = f"/{resource.prefix}" if options.dry_run else server.cacher(resource).store.prefix
+    key, minor = prefix + path, call.behaviour.minor
     where = info.namespace, info.name, info.subresource
     return UpdateContext(resource, *where, manager, whole=False, key=key, minor=minor)
 
@@ -167,6 +169,8 @@ class Update:
         if not resource.custom and isinstance(patched, dict):
             name_kind(patched, resource)
         converts = context.strategic is not None or context.apply is not None
+        if not (resource.custom or context.whole or converts):
+            patched = arranged(patched, context.touched)
         try:
             new, unknown = (shaped_by_converter if converts else shaped)(server, patched, resource, old)
         except Unfit as unfit:

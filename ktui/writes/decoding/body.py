@@ -134,7 +134,7 @@ def _object(body: SentBody) -> Obj:
     if document is None:
         return {}
     if not isinstance(document, dict):
-        raise _no_kind(document, f"value of type {KIND_STRUCT}")
+        raise no_kind(document, f"value of type {KIND_STRUCT}")
     check_texts(document)
     if str(document.get("apiVersion") or "").count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {document['apiVersion']}")
@@ -145,10 +145,11 @@ def check_texts(obj: Obj) -> None:
     """Raise ValueError for an apiVersion or a kind that is no text."""
     for name in ("apiVersion", "kind"):
         if not isinstance(value := obj.get(name), str | None):
-            raise _no_kind(value, f"struct field .{name} of type string")
+            raise no_kind(value, f"struct field .{name} of type string")
 
 
-def _no_kind(value: Any, where: str) -> ValueError:
+def no_kind(value: Any, where: str) -> ValueError:
+    """Return the error of a document whose kind cannot be read."""
     return ValueError(f"{NO_KIND}json: cannot unmarshal {json_type(value)} into Go {where}")
 
 

@@ -86,15 +86,19 @@ def _shaped_custom(server: Server, obj: Obj, resource: Resource) -> tuple[Obj, l
 def shaped_by_converter(
     server: Server, obj: Obj, resource: Resource, old: Obj | None = None
 ) -> tuple[Obj, list[str]]:
-    """As `shaped`, for an object that upstream's converter types: it has errors and numbers of its own."""
+    """As `shaped`, for an object that upstream's converter types: it has errors and numbers of its own.
+
+    It sorts the unknown fields.
+    """
     try:
-        return shaped(server, obj, resource, old)
+        typed, unknown = shaped(server, obj, resource, old)
     except Unfit:
         if resource.custom:
             raise
-    if fault := conversion_fault(obj, resource):
-        raise Unfit(fault)
-    return shaped(server, converted(obj, resource), resource, old)
+        if fault := conversion_fault(obj, resource):
+            raise Unfit(fault) from None
+        typed, unknown = shaped(server, converted(obj, resource), resource, old)
+    return typed, sorted(unknown)
 
 
 def _check_named(obj: Obj) -> None:

@@ -16,6 +16,7 @@ from ktui.kube.status import StatusCause, StatusError, bare_error
 from ktui.writes.managedfields.entries import (
     Comparison,
     MisfitError,
+    effective,
     entry_order,
     give_up,
     group_of,
@@ -132,7 +133,8 @@ class Apply:
     def _merged(self, old: Obj, own: Entry | None, others: list[Entry]) -> Obj:
         last = (own or {}).get("fieldsV1") or {}
         managed = union(self._fields, *(entry.get("fieldsV1") or {} for entry in others))
-        return pruned(merge_config(old, self.config, self._root), last, managed, self._root)
+        config = effective(self.config, self.resource, self.subresource)
+        return pruned(merge_config(old, config, self._root), last, managed, self._root)
 
     def track(self, old: Obj | None, new: Obj, time: str) -> None:
         """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
@@ -169,7 +171,8 @@ class Apply:
         if not old:
             return []
         seen: Obj = {**old, "metadata": dict(old.get("metadata") or {})}
-        track_update(None, seen, manager=BEFORE, time=timestamp(), resource=self.resource)
+        part, time = self.subresource, timestamp()
+        track_update(None, seen, manager=BEFORE, time=time, resource=self.resource, subresource=part)
         entries: list[Entry] = seen["metadata"].get("managedFields") or []
         return entries
 

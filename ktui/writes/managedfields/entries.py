@@ -28,7 +28,7 @@ from ktui.writes.managedfields.fieldset import (
 from ktui.writes.managedfields.nodes import SchemaNode, root_of
 from ktui.writes.managedfields.typed_config import misfits, sentence
 from ktui.writes.objectmeta import metadata_of, timestamp
-from ktui.writes.strategies import reset_fields
+from ktui.writes.strategies import KEPT_METADATA, reset_fields
 
 
 def _empty_object(resource: Resource) -> Obj:
@@ -53,6 +53,22 @@ def owned(fields: FieldSet, resource: Resource, subresource: str) -> FieldSet:
     for path in reset_fields(resource, subresource):
         fields = _unset(fields, path)
     return fields
+
+
+def effective(config: Obj, resource: Resource, subresource: str) -> Obj:
+    """Return a configuration without the members that the resource or the subresource resets."""
+    for path in reset_fields(resource, subresource):
+        whole = path == ("metadata",)
+        for each in ((*path, name) for name in KEPT_METADATA) if whole else (path,):
+            config = _cut(config, each)
+    return config
+
+
+def _cut(obj: Obj, path: tuple[str, ...]) -> Obj:
+    name, below = path[0], path[1:]
+    if not below or not isinstance(obj.get(name), dict):
+        return {key: value for key, value in obj.items() if key != name or below}
+    return {**obj, name: _cut(obj[name], below)}
 
 
 def _unset(fields: FieldSet, path: tuple[str, ...]) -> FieldSet:

@@ -1,8 +1,14 @@
-"""JSON patch (RFC 6902) over JSON pointers (RFC 6901), and JSON merge patch (RFC 7386)."""
+"""JSON patch (RFC 6902) over JSON pointers (RFC 6901), and JSON merge patch (RFC 7386).
+
+The JSON patch is that of kube-apiserver's library, json-patch v4: a member that is missing counts as null, so
+it can be replaced and copied; what is before the first slash of a pointer is ignored; -1 is an array's last
+item.
+"""
 
 from __future__ import annotations
 
 import marshal
+import re
 from typing import Any
 
 from ktui.documents.limits import MAX_DEPTH
@@ -36,7 +42,7 @@ def json_patch(target: Any, operations: list[Any]) -> Any:
     for operation in operations:
         if isinstance(operation, dict) and operation.get("op") == "copy":
             # Each copy may double the document.
-            copied_bytes += _size(_find(document, _from(operation)))
+            copied_bytes += _size(_get(*_parent(document, _pointer(operation, "from"))))
             if copied_bytes > MAX_COPIED_BYTES:
                 raise PatchFailed(f"copies of {copied_bytes} bytes exceed the limit {MAX_COPIED_BYTES}")
         document = _apply(document, operation)
@@ -53,101 +59,107 @@ def _size(value: Any) -> int:
 
 
 def _apply(document: Any, operation: Any) -> Any:
-    if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
-        raise PatchFailed("an operation needs a path")
-    path = _tokens(operation["path"])
+    if not isinstance(operation, dict):
+        raise PatchFailed("an operation is an object")
+    path = _pointer(operation, "path")
     match operation.get("op"):
         case "add":
-            return _add(document, path, _value(operation))
+            _add(*_parent(document, path), _value(operation))
         case "remove":
-            return _remove(document, path)[0]
+            _remove(*_parent(document, path))
         case "replace":
-            return _replace(document, path, _value(operation))
+            return _replaced(document, path, _value(operation))
         case "move":
-            document, value = _remove(document, _from(operation))
-            return _add(document, path, value)
+            place = _parent(document, _pointer(operation, "from"))
+            value = _get(*place)
+            _remove(*place)
+            _add(*_parent(document, path), value)
         case "copy":
-            return _add(document, path, copied(_find(document, _from(operation))))
+            value = copied(_get(*_parent(document, _pointer(operation, "from"))))
+            _add(*_parent(document, path), value)
         case "test":
-            parent = _find(document, path[:-1]) if path else None
-            missing = isinstance(parent, dict) and path[-1] not in parent  # counts as null
-            if not _equal(None if missing else _find(document, path), _value(operation)):
-                raise PatchFailed(f"testing value {operation['path']} failed")
-            return document
-    raise PatchFailed(f"unknown operation {operation.get('op')!r}")
+            found = _get(*_parent(document, path)) if path else document
+            if not _equal(found, _value(operation)):
+                raise PatchFailed(f"testing value {path} failed")
+        case kind:
+            raise PatchFailed(f"unknown operation {kind!r}")
+    return document
 
 
 def _value(operation: Obj) -> Any:
     return copied(operation.get("value"))  # a missing one is null, as upstream
 
 
-def _from(operation: Obj) -> list[str]:
-    if not isinstance(operation.get("from"), str):
-        raise PatchFailed("the operation needs from")
-    return _tokens(operation["from"])
+def _pointer(operation: Obj, name: str) -> str:
+    pointer = operation.get(name)
+    if not isinstance(pointer, str):
+        raise PatchFailed(f"the operation needs {name}")
+    return pointer
 
 
-def _tokens(pointer: str) -> list[str]:
-    if pointer == "":
-        return []
-    if not pointer.startswith("/"):
-        raise PatchFailed(f"{pointer!r} is not a JSON pointer")
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
+Container = dict[str, Any] | list[Any]
 
 
-def _find(document: Any, path: list[str]) -> Any:
-    for token in path:
-        if isinstance(document, dict) and token in document:
-            document = document[token]
-        elif isinstance(document, list):
-            document = document[_index(token, len(document) - 1)]
-        else:
+def _parent(document: Any, pointer: str) -> tuple[Container, str]:
+    """Return what holds the value at a pointer, and its name or index there (upstream: findObject)."""
+    _, *tokens = (token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/"))
+    if not tokens or not isinstance(document, dict | list):
+        raise PatchFailed(f"{pointer!r} is not in a container")
+    holder: Container = document
+    for token in tokens[:-1]:
+        below = _get(holder, token)
+        if not isinstance(below, dict | list):
             raise PatchFailed(f"there is no {token!r}")
-    return document
+        holder = below
+    return holder, tokens[-1]
 
 
-def _index(token: str, greatest: int) -> int:
-    if not (token.isascii() and token.isdigit()) or (token != "0" and token.startswith("0")):
-        raise PatchFailed(f"{token!r} is not an index")
-    if int(token) > greatest:
-        raise PatchFailed(f"index {token} is out of range")
-    return int(token)
+def _get(holder: Container, key: str) -> Any:
+    return holder.get(key) if isinstance(holder, dict) else holder[_index(key, len(holder))]
 
 
-def _add(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
-        raise PatchFailed("the whole document cannot be added")
-    parent, last = _find(document, path[:-1]), path[-1]
-    if isinstance(parent, dict):
-        parent[last] = value
-    elif isinstance(parent, list):
-        parent.insert(len(parent) if last == "-" else _index(last, len(parent)), value)
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+
+
+def _index(text: str, size: int) -> int:
+    """Return an index below `size`; a negative one counts from the end."""
+    if not _INDEX.fullmatch(text) or not -size <= int(text) < size:
+        raise PatchFailed(f"{text!r} is not an index")
+    return int(text) % size
+
+
+def _add(holder: Container, key: str, value: Any) -> None:
+    if isinstance(holder, dict):
+        holder[key] = value
     else:
-        raise PatchFailed(f"{last!r} cannot be added there")
-    return document
+        holder.insert(len(holder) if key == "-" else _index(key, len(holder) + 1), value)
 
 
-def _remove(document: Any, path: list[str]) -> tuple[Any, Any]:
-    if not path:
-        raise PatchFailed("the whole document cannot be removed")
-    gone = _find(document, path)
-    parent, last = _find(document, path[:-1]), path[-1]
-    del parent[int(last) if isinstance(parent, list) else last]
-    return document, gone
+def _remove(holder: Container, key: str) -> None:
+    if isinstance(holder, list):
+        del holder[_index(key, len(holder))]
+    elif key in holder:
+        del holder[key]
+    else:
+        raise PatchFailed(f"there is no {key!r}")
 
 
-def _replace(document: Any, path: list[str], value: Any) -> Any:
-    if not path:
+def _replaced(document: Any, pointer: str, value: Any) -> Any:
+    if not pointer:
+        if not isinstance(value, dict | list):
+            raise PatchFailed("a document is an object or an array")
         return value
-    _find(document, path)
-    parent, last = _find(document, path[:-1]), path[-1]
-    parent[int(last) if isinstance(parent, list) else last] = value
+    holder, key = _parent(document, pointer)
+    if isinstance(holder, dict):
+        holder[key] = value
+    else:
+        holder[_index(key, len(holder))] = value
     return document
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Compare by JSON equality: true is not 1."""
-    if isinstance(one, bool) != isinstance(other, bool):
+    """Compare by JSON equality as the library does, which compares texts: true is not 1, and 1.0 neither."""
+    if type(one) is not type(other):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_equal(one[k], other[k]) for k in one)

@@ -16,7 +16,15 @@ from ktui.kube.status import (
     unsupported_media_type,
 )
 from ktui.wire.schema import message_of
-from ktui.writes.decoding.body import APPLY, SentBody, json_type, media_type
+from ktui.writes.decoding.body import (
+    APPLY,
+    KIND_STRUCT,
+    SentBody,
+    json_type,
+    media_type,
+    no_kind,
+    refused_patch,
+)
 from ktui.writes.patches.converter import go_numbers
 from ktui.writes.patches.jsonpatch import PatchFailed, json_patch, merge_patch
 from ktui.writes.patches.strategic import BadDirective, BadItem, BadList, strategic_merge
@@ -49,8 +57,9 @@ def patched_text(patched: Any, touched: Touched | None) -> str:
     members; all others keep the order of the type. The outermost object counts as touched. `touched` None: a
     custom resource, all sorted.
     """
-    arranged = _arranged(patched, touched)
-    return json.dumps(arranged, separators=(",", ":"), ensure_ascii=False, sort_keys=touched is None)
+    return json.dumps(
+        arranged(patched, touched), separators=(",", ":"), ensure_ascii=False, sort_keys=touched is None
+    )
 
 
 def _mark(touched: Touched, pointer: str) -> None:
@@ -58,11 +67,12 @@ def _mark(touched: Touched, pointer: str) -> None:
         touched = touched.setdefault(token.replace("~1", "/").replace("~0", "~"), {})
 
 
-def _arranged(value: Any, touched: Touched | None) -> Any:
+def arranged(value: Any, touched: Touched | None) -> Any:
+    """Return a patched object with its members in the order in which upstream decodes them."""
     if touched is not None and isinstance(value, list):
-        return [_arranged(item, touched.get(str(at))) for at, item in enumerate(value)]
+        return [arranged(item, touched.get(str(at))) for at, item in enumerate(value)]
     if touched is not None and isinstance(value, dict):
-        return {name: _arranged(value[name], touched.get(name)) for name in sorted(value)}
+        return {name: arranged(value[name], touched.get(name)) for name in sorted(value)}
     return value
 
 
@@ -145,5 +155,5 @@ def patched(kind: str, old: Any, document: Any, api_version: str, of_kind: str) 
     except BadItem as error:
         raise bare_error(str(error)) from None
     if not isinstance(new, dict):
-        raise bad_request("the patch leaves no object")
+        raise refused_patch(patched_text(new, {}), str(no_kind(new, f"value of type {KIND_STRUCT}")))
     return new

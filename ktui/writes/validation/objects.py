@@ -16,7 +16,7 @@ from ktui.kube.resources import Resource
 from ktui.wire.conversion import to_v2
 from ktui.writes.defaults import set_defaults
 from ktui.writes.definitions import ID as DEFINITIONS
-from ktui.writes.validation import definitions
+from ktui.writes.validation import conditions, definitions
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.pod_warnings import MOST_WARNINGS, pod_warnings
 from ktui.writes.validation.selectors import generated_selector_errors
@@ -129,6 +129,7 @@ DAEMONS = (
     "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
     "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
 )  # fmt: skip
+DISRUPTIONS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 _CONDITIONS = "status.conditions"
 PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
 
@@ -190,9 +191,15 @@ def _status(obj: Obj) -> Obj:
 
 _REPLICAS = table_of(*_counts("replicas", *PARTS, "observedGeneration", "collisionCount"), ("status", _parts))
 _JOB = table_of(*_counts("active", "ready", "succeeded", "failed", "terminating"))
+_FLOW = table_of((_CONDITIONS, conditions.of_flow_control))
 _TABLES = {
     "daemonsets.apps": table_of(*_counts(*DAEMONS)),
     "namespaces": table_of(("", _namespace)),
+    "poddisruptionbudgets.policy": table_of((_CONDITIONS, conditions.common), *_counts(*DISRUPTIONS)),
+    "horizontalpodautoscalers.autoscaling": table_of(*_counts("currentReplicas", "desiredReplicas")),
+    "apiservices.apiregistration.k8s.io": table_of((_CONDITIONS, conditions.of_services)),
+    "flowschemas.flowcontrol.apiserver.k8s.io": _FLOW,
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": _FLOW,
     **dict.fromkeys(
         ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps"),
         _REPLICAS,

@@ -146,7 +146,6 @@ async def test_two_budgets_are_too_many(api: Api) -> None:
             },
             201,
         ),
-        (READY, {"disruptionsAllowed": -1}, 403),
     ],
 )
 async def test_what_a_budget_lets_go(
@@ -156,6 +155,15 @@ async def test_what_a_budget_lets_go(
     await a_budget(api, **budget)
     answer = await evict(api)
     assert answer.status_code == code, answer.text
+
+
+async def test_a_budget_below_zero_that_was_stored_allows_nothing(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ktui.writes.before_update.status_errors", lambda *_: [])
+    await a_pod(api)
+    await a_budget(api, disruptionsAllowed=-1)
+    assert (await evict(api)).status_code == 403
 
 
 async def test_a_pod_that_becomes_ready_meanwhile_is_kept(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

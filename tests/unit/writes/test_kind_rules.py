@@ -373,3 +373,38 @@ def test_an_autoscaler_of_v1_is_validated_as_one_of_v2() -> None:
     obj = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "spec": spec}
     (error,) = value_errors("horizontalpodautoscalers.autoscaling", obj)
     assert error.field == "spec.metrics[0].resource.target.averageUtilization"
+
+
+CONDITION = {
+    "type": "A",
+    "status": "True",
+    "reason": "R",
+    "lastTransitionTime": "2026-01-01T00:00:00Z",
+    "message": "",
+}
+BUDGETS, LEVELS = "poddisruptionbudgets.policy", "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("resource", "status", "fields"),
+    [
+        (BUDGETS, {"conditions": [CONDITION]}, []),
+        (BUDGETS, {"conditions": [CONDITION, CONDITION]}, ["status.conditions[1].type"]),
+        (BUDGETS, {"conditions": [{**CONDITION, "reason": "x-"}]}, ["status.conditions[0].reason"]),
+        (
+            BUDGETS,
+            {"conditions": [{"type": "A", "status": "x"}]},
+            [f"status.conditions[0].{name}" for name in ("status", "lastTransitionTime", "reason")],
+        ),
+        (BUDGETS, {"desiredHealthy": -1, "expectedPods": 2}, ["status.desiredHealthy"]),
+        ("horizontalpodautoscalers.autoscaling", {"currentReplicas": -1}, ["status.currentReplicas"]),
+        (LEVELS, {"conditions": [{}]}, ["status.conditions[0].type"]),
+        (
+            "apiservices.apiregistration.k8s.io",
+            {"conditions": [{"type": "A", "status": "x"}]},
+            ["status.conditions[0].status"],
+        ),
+    ],
+)
+def test_conditions_and_numbers_of_a_status(resource: str, status: dict[str, Any], fields: list[str]) -> None:
+    assert [error.field for error in status_errors(resource, {"status": status}, {})] == fields

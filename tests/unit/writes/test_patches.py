@@ -73,6 +73,12 @@ def test_merge_patch_is_idempotent_and_leaves_its_inputs_alone(target: Any, patc
         ({"a": 1}, [{"op": "replace", "path": "", "value": {"z": 1}}], {"z": 1}),
         ({"a": 1}, [], {"a": 1}),
         ({"a": 1}, [{"op": "add", "path": "/b"}], {"a": 1, "b": None}),  # as if it were null
+        ({"a": 1}, [{"op": "replace", "path": "/b", "value": 2}], {"a": 1, "b": 2}),
+        ({"a": 1}, [{"op": "copy", "from": "/c", "path": "/b"}], {"a": 1, "b": None}),
+        ({"a": 1}, [{"op": "add", "path": "ignored/b", "value": 2}], {"a": 1, "b": 2}),
+        ({"l": [1, 2]}, [{"op": "add", "path": "/l/-1", "value": 3}], {"l": [1, 2, 3]}),
+        ({"l": [1, 2]}, [{"op": "replace", "path": "/l/-1", "value": 3}], {"l": [1, 3]}),
+        ({"l": [1, 2]}, [{"op": "remove", "path": "/l/+01"}], {"l": [1]}),
     ],
 )
 def test_json_patch(target: Any, operations: list[Any], result: Any) -> None:
@@ -83,12 +89,16 @@ def test_json_patch(target: Any, operations: list[Any], result: Any) -> None:
     "operation",
     [
         {"op": "remove", "path": "/nope"},
-        {"op": "replace", "path": "/nope", "value": 1},
+        {"op": "replace", "path": "/nope/x", "value": 1},
+        {"op": "replace", "path": "", "value": 1},
         {"op": "add", "path": "/a/b", "value": 1},
         {"op": "add", "path": "/l/9", "value": 1},
-        {"op": "add", "path": "/l/01", "value": 1},
+        {"op": "add", "path": "/l/x", "value": 1},
+        {"op": "add", "path": "/l/-3", "value": 1},
+        {"op": "remove", "path": "/l/1"},
         {"op": "add", "path": "b", "value": 1},
         {"op": "test", "path": "/a", "value": True},
+        {"op": "test", "path": "/a", "value": 1.0},
         {"op": "move", "path": "/b"},
         {"op": "bogus", "path": "/a"},
         {"op": "add"},

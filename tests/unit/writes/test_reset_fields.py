@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ktui.kube.resources import BUILTIN
-from ktui.writes.managedfields.entries import owned
+from ktui.writes.managedfields.entries import effective, owned
 from ktui.writes.strategies import reset_fields
 
-CRDS, CSRS = (
-    "customresourcedefinitions.apiextensions.k8s.io",
-    "certificatesigningrequests.certificates.k8s.io",
-)
+CRDS = "customresourcedefinitions.apiextensions.k8s.io"
+CSRS = "certificatesigningrequests.certificates.k8s.io"
 
 
 @pytest.mark.parametrize(
@@ -44,3 +42,16 @@ def test_a_status_does_not_own_the_rest() -> None:
     noted = {**fields, "f:metadata": {**labels, "f:annotations": {}}}
     assert owned(noted, deployments, "status")["f:metadata"] == {"f:annotations": {}}
     assert owned(fields, deployments, "") == {"f:metadata": labels, "f:spec": fields["f:spec"]}
+
+
+def test_a_configuration_changes_nothing_else() -> None:
+    deployments = BUILTIN.by_name("deployments.apps")
+    assert deployments is not None
+    named = {"name": "d", "annotations": {"a": "b"}}
+    config = {"metadata": {**named, "labels": {"a": "b"}}, "spec": {}, "status": {"replicas": 1}}
+    assert effective(config, deployments, "status") == {"metadata": named, "status": {"replicas": 1}}
+    assert effective(config, deployments, "") == {"metadata": config["metadata"], "spec": {}}
+    assert effective({"metadata": None}, deployments, "status") == {"metadata": None}
+    definitions = BUILTIN.by_name(CRDS)
+    assert definitions is not None
+    assert effective(config, definitions, "status") == {"metadata": {"name": "d"}, "status": {"replicas": 1}}
