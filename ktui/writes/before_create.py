@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from ktui.kube.json_trees import Obj
 from ktui.kube.users import Requester
 from ktui.writes.defaults import TEMPLATE_GENERATION
@@ -24,6 +26,9 @@ def prepare(obj: Obj, minor: int) -> None:
     kind = obj.get("kind")
     if kind == "Job":
         generate_selector(obj, minor)
+    elif kind == "LimitRange":
+        metadata = metadata_of(obj)
+        metadata["name"] = metadata.get("name") or str(uuid.uuid4())
     elif kind == "DaemonSet":
         metadata_of(obj).setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
     elif kind in PROTECTED:

@@ -31,6 +31,8 @@ from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
 from ktui.writes.validation.updates.field_rules import IMMUTABLE, spec_of
+from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.services import address_errors
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
@@ -159,10 +161,11 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         if resource.id == "services":
             return services.status_errors(new), []
         return status_errors(resource.id, new, old), []
-    if context.subresource or not has_changed(old, new):
-        return [], []
+    if context.subresource or not has_changed(old, new) or resource.id == "namespaces":
+        return [], []  # the server keeps what a namespace has besides metadata
     if resource.id == "services" and isinstance(new.get("spec"), dict):
         services.settled(old.get("spec") or {}, new["spec"])
+        _check_addresses(new, context)
     elif resource.id == "persistentvolumeclaims":
         set_data_sources(new.setdefault("spec", {}))
     elif resource.id == "pods":
@@ -170,6 +173,12 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         pods.settled(old.get("spec") or {}, spec)
         tolerate(spec)
     return changed_errors(old, new, resource), change_errors(old, new, resource)
+
+
+def _check_addresses(service: Obj, context: UpdateContext) -> None:
+    """Raise StatusError 422 for wrong addresses: upstream allocates before it validates."""
+    if errors := list(inside("spec", address_errors(service["spec"]))):
+        raise invalid_object("Service", "", context.name, errors)
 
 
 def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:

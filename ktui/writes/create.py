@@ -44,7 +44,7 @@ from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
 from ktui.writes.options import WriteOptions, write_options
-from ktui.writes.service_allocation import allocating
+from ktui.writes.service_allocation import allocating, check_new
 from ktui.writes.strategies import STATUS_CREATED
 from ktui.writes.validation.objects import new_errors, object_warnings
 
@@ -142,6 +142,8 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     limits = await _limits(server, call, new.resource, obj)
     await set_classes(server, new.resource, obj)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
+    if new.resource.id == "services":
+        await check_new(server, obj)
     await compute(_admit, server, call, new.resource, obj, node)
     if not new.authorized:
         authorize_creation(server, call, new.resource)

@@ -76,8 +76,9 @@ _VOLUME = (
 
 
 def _account(spec: Obj) -> None:
-    if "serviceAccountName" in spec:
-        spec.setdefault("serviceAccount", spec["serviceAccountName"])
+    """The older name of the account counts only where the newer one is missing (upstream's conversion)."""
+    if name := spec.get("serviceAccountName") or spec.get("serviceAccount"):
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
 
 
 _POD_SPEC: Table = (

@@ -7,6 +7,7 @@ import random
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
@@ -17,6 +18,7 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
 from ktui.writes.strategies import GENERATION_COUNTS
 from ktui.writes.validation.selectors import label_errors
+from ktui.writes.validation.updates.order import CHANGE, FIXED, META, VALUES, update_order
 from ktui.writes.validation.values.checks import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
@@ -64,14 +66,19 @@ def _in_order(owner: Any) -> Any:
 
 
 @limited
-def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
-    """Finalizers are named like labels; in built-in kinds qualified, except for the standard ones."""
+def finalizer_errors(finalizers: list[str]) -> Iterator[FieldError]:
+    """Finalizers are named like labels; two of them exclude each other."""
     for finalizer in finalizers:
         yield from (invalid("metadata.finalizers", finalizer, why) for why in label_key_faults(finalizer))
     if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
         yield invalid("metadata.finalizers", finalizers, why)
-    for at, finalizer in enumerate(() if custom else finalizers):
+
+
+@limited
+def unqualified_errors(finalizers: list[str]) -> Iterator[FieldError]:
+    """In built-in kinds, finalizers other than the standard ones have a domain."""
+    for at, finalizer in enumerate(finalizers):
         if unqualified(finalizer):
             why = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid(f"metadata.finalizers[{at}]", finalizer, why)
@@ -175,23 +182,20 @@ def generate_name(base: str) -> str:
     return base[:MAX_GENERATED_BASE] + suffix
 
 
-_NAME_RULES: dict[str, Callable[[str], Iterable[str]]] = {
+NameRule = Callable[[str], Iterable[str]]
+_NAME_RULES: dict[str, NameRule] = {
     "namespaces": dns_label_faults,
     "services": dns_label_faults,
     "apiservices": path_segment_faults,
     "events": path_segment_faults,  # a stricter rule for events.k8s.io is in validation/values/events.py
     "ipaddresses": lambda name: () if is_address(name) else (IP_FAULT,),
+    "poddisruptionbudgets": path_segment_faults,
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
+# Kinds whose own rules leave out the metadata: the generic ones see it, once the values are valid.
+_ONLY_VALUES = frozenset({"events", "events.events.k8s.io", "poddisruptionbudgets.policy"})
 
 _label_errors = limited(label_errors)
-
-# Kinds whose rules for an update validate the whole object again, as a new one,
-VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
-# and kinds that report immutable fields first.
-FIXED_FIRST = frozenset(
-    {"configmaps", "daemonsets.apps", "ingressclasses.networking.k8s.io", "secrets", "services"}
-)
 
 
 def validate_metadata(
@@ -204,31 +208,63 @@ def validate_metadata(
 ) -> None:
     """Validate names, labels, annotations, owners and finalizers; raise StatusError 422 with every cause.
 
-    `values` are causes found elsewhere; `change` those of an update, whose metadata both the generic strategy
-    and the kind's own rules validate: each error is reported once more. `fixed` are the immutable fields.
+    `values` are causes found elsewhere; `change` those of an update, whose metadata is validated both for all
+    kinds and by the kind's own rules: each error is reported once more. `fixed` are the immutable fields.
     """
     metadata = metadata_of(obj)
+    common, named, unfit = _parts_errors(metadata)
+    if resource.custom:
+        unfit = []
+    rule = _NAME_RULES.get(resource.resource, subdomain_faults)
+    meta = [*name_errors(obj, rule), *common, *named, *unfit]
+    if change is None:
+        errors = [*values] or meta if resource.id in _ONLY_VALUES else [*meta, *values]
+    else:
+        steps = {META: meta, CHANGE: [*change, *common, *unfit], VALUES: values, FIXED: fixed}
+        errors = [*common, *named, *change, *common]
+        errors += chain.from_iterable(steps[step] for step in update_order(resource.id, subresource))
+    if errors:
+        raise invalid_object(resource.kind, resource.internal_group, str(metadata.get("name") or ""), errors)
+
+
+def metadata_errors(obj: Obj, rule: NameRule) -> list[FieldError]:
+    """Return the errors of a built-in object's metadata (upstream: core's ValidateObjectMeta)."""
+    return [*name_errors(obj, rule), *chain.from_iterable(_parts_errors(metadata_of(obj)))]
+
+
+def _parts_errors(metadata: Obj) -> tuple[list[FieldError], list[FieldError], list[FieldError]]:
+    """Return the errors of labels, annotations and owners; of finalizers; of those without a domain."""
+    finalizers = list(map(str, metadata.get("finalizers") or []))
     common = _label_errors(metadata.get("labels") or {}, "metadata.labels")
     common += annotation_errors(metadata.get("annotations") or {}, "metadata.annotations")
     common += owner_errors(metadata.get("ownerReferences") or [])
-    name = str(metadata.get("name") or "")
-    new = _name_errors(name, resource) + common
-    new += finalizer_errors(list(map(str, metadata.get("finalizers") or [])), resource.custom)
-    errors = list(new)
-    if change is not None:
-        errors += [*change, *common] * 2
-    again = new if change is not None and resource.id in VALIDATED_TWICE and not subresource else []
-    rest = [*again, *values]
-    errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
-    if errors:
-        raise invalid_object(resource.kind, resource.internal_group, name, errors)
+    return common, finalizer_errors(finalizers), unqualified_errors(finalizers)
 
 
-def _name_errors(name: str, resource: Resource) -> list[FieldError]:
+def name_errors(obj: Obj, rule: NameRule) -> list[FieldError]:
+    """Return what is wrong with an object's name, and with that from which a name is generated."""
+    metadata = metadata_of(obj)
+    name, base = str(metadata.get("name") or ""), str(metadata.get("generateName") or "")
+    errors = [invalid("metadata.generateName", base, why) for why in base and _base_faults(base, rule)]
     if not name:
-        return [required("metadata.name", "name or generateName is required")]
-    rule = _NAME_RULES.get(resource.resource, subdomain_faults)
-    return [invalid("metadata.name", name, fault) for fault in rule(name)]
+        return [*errors, required("metadata.name", "name or generateName is required")]
+    faults = list(rule(name))
+    if obj.get("kind") == "APIService" and not faults:
+        faults = _other_name(name, obj.get("spec") or {})
+    return errors + [invalid("metadata.name", name, fault) for fault in faults]
+
+
+def _base_faults(base: str, rule: NameRule) -> Iterable[str]:
+    """A generated name may begin with what ends with a dash (upstream: maskTrailingDash)."""
+    if rule is path_segment_faults:
+        return [why for why in rule(base) if why.startswith("may not contain")]
+    return rule(f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base)
+
+
+def _other_name(name: str, spec: Obj) -> list[str]:
+    """An APIService is named by its version and group."""
+    demanded = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
+    return [] if name == demanded else [f'must be `spec.version+"."+spec.group`: {quote(demanded)}']
 
 
 def set_condition(obj: Obj, kind: str, status: str, reason: str, message: str = "", **more: object) -> None:

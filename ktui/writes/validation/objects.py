@@ -6,7 +6,7 @@ Not all of upstream's rules are here.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,7 @@ from ktui.kube.resources import Resource
 from ktui.writes.defaults import set_defaults
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.pod_warnings import MOST_WARNINGS, pod_warnings
-from ktui.writes.validation.selectors import generated_selector_errors
+from ktui.writes.validation.selectors import generated_selector_errors, has_prefixed_labels
 from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.updates.services import warnings as service_warnings
@@ -30,6 +30,7 @@ from ktui.writes.validation.values import (
     policies,
     services,
     storage,
+    webhooks,
     workloads,
 )
 from ktui.writes.validation.values.checks import Rows, below, counts, table_of
@@ -37,7 +38,8 @@ from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 _ROWS: dict[str, Rows] = {
     "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
     **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
-    **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
+    **policies.KINDS, **services.KINDS, **storage.KINDS, **webhooks.KINDS,
+    **workloads.KINDS,
 }  # fmt: skip
 _KINDS = {kind: table_of(*rows) for kind, rows in _ROWS.items()}
 # Fields with whose errors an object may stay that has them already.
@@ -51,10 +53,13 @@ def value_errors(resource: str, obj: Obj) -> list[FieldError]:
 
 # Rules for new objects only.
 _NEW = {
+    "controllerrevisions.apps": table_of(("", cluster.new_revision_errors)),
     "events.events.k8s.io": table_of(("", events.new_errors)),
     "pods": table_of(*pods.NEW_POD),
     "servicecidrs.networking.k8s.io": table_of(("", cluster.cidr_errors)),
 }
+# Rules for an update that validate a part once more (upstream: ValidateJobSpecUpdate).
+_AGAIN = {"jobs.batch": table_of(*jobs.JOB_SPEC)}
 # Members whose updates have their own rules, or are not validated.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
@@ -63,7 +68,9 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     """Return the errors of an object to be created, without those of its metadata."""
     if resource.custom:
         return custom_errors(obj, resource)
-    generated = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
+    generated: Iterable[FieldError] = ()
+    if resource.id == "jobs.batch":
+        generated = generated_selector_errors(obj, prefixed=minor >= 27)
     only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
     return [*generated, *value_errors(resource.id, obj), *only_new]
 
@@ -71,6 +78,8 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
     """Return the errors in an object itself that an update makes."""
     errors = value_errors(resource.id, new)
+    if resource.id == "jobs.batch":
+        return [*generated_selector_errors(new, prefixed=has_prefixed_labels(old)), *errors]
     tolerated = _TOLERATED.get(resource.id, frozenset()) & {error.field for error in errors}
     if tolerated:
         tolerated &= {error.field for error in value_errors(resource.id, old)}
@@ -83,7 +92,8 @@ def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
         return []
     before = copied(old)
     set_defaults(before)  # as decoding it would
-    return update_errors(resource.id, before, new)
+    again = _AGAIN[resource.id].errors(new) if resource.id in _AGAIN else []
+    return [*again, *update_errors(resource.id, before, new)]
 
 
 def has_changed(old: Obj, new: Obj) -> bool:

@@ -54,8 +54,9 @@ def pod_warnings(obj: Obj, old: Obj | None) -> Iterator[str]:
     kind = str(obj.get("kind") or "")
     name = str((obj.get("metadata") or {}).get("name") or "")
     if old is None and kind in _NAMED and (faults := dns_label_faults(name)):
+        use = "the Pod's hostname" if kind == "Pod" else "Pod names and hostnames"
         yield (
-            "metadata.name: this is used in Pod names and hostnames, which can result in surprising "
+            f"metadata.name: this is used in {use}, which can result in surprising "
             f"behavior; a DNS label is recommended: [{' '.join(faults)}]"
         )
     if kind == "Pod":

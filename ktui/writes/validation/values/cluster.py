@@ -1,4 +1,4 @@
-"""Rules of bindings, configuration, nodes, classes, leases and webhooks."""
+"""Rules of bindings, configuration, nodes, classes, and leases."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from collections.abc import Iterator
 from cryptography.x509 import load_pem_x509_csr
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
-from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
     LABEL_1035,
     LABEL_1035_FAULT,
     label_key_faults,
     label_value_faults,
-    path_segment_faults,
 )
 from ktui.writes.objectmeta import unqualified
+from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
     address_range,
-    any_subdomain,
-    below,
-    between,
     config_key,
     demand,
     dns_label,
@@ -35,13 +32,12 @@ from ktui.writes.validation.values.checks import (
     is_range,
     label_key,
     natural,
-    needs,
     one_of,
-    one_of_or_none,
     path_segment,
     positive,
     selector,
     subdomain,
+    text_of,
 )
 from ktui.writes.validation.values.scheduling import EFFECTS
 
@@ -182,8 +178,37 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
         yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
         pair = taint.get("key"), effect
         if pair in seen:
-            yield FieldError(field, "FieldValueDuplicate", "Duplicate value")
+            shown = to_json(internal(taint, "core.v1.Taint")).decode()
+            why = f"Duplicate value: {shown}: taints must be unique by key and effect pair"
+            yield FieldError(field, "FieldValueDuplicate", why)
         seen.add(pair)
+
+
+def _pod_ranges(ranges: list[str]) -> Iterator[FieldError]:
+    """A node has one range of addresses for its pods, or one of each family."""
+    if len(ranges) < 2:
+        return
+    wrong = next((at for at, text in enumerate(ranges) if not is_range(text)), None)
+    if wrong is not None:
+        fault = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})"
+        why = f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{fault}"
+        yield FieldError("", "InternalError", why)
+    if wrong is not None or len(ranges) > 2 or len({":" in text for text in ranges}) < 2:
+        yield invalid("", ranges, "may specify no more than one CIDR for each IP family")
+
+
+def _parent(address: Obj) -> Obj | None:
+    """Return the object that an IPAddress belongs to."""
+    parent: Obj | None = (address.get("spec") or {}).get("parentRef")
+    return parent
+
+
+def new_revision_errors(revision: Obj) -> Iterator[FieldError]:
+    """The data of a new ControllerRevision is an object."""
+    if (data := revision.get("data")) is None:
+        yield required(".data", "data is mandatory")
+    elif not isinstance(data, dict):
+        yield required(".data", "data must be a valid JSON object")
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
@@ -247,10 +272,9 @@ def cidr_errors(obj: Obj) -> Iterator[FieldError]:
 def _finalizers(spec: Obj) -> Iterator[FieldError]:
     for finalizer in map(str, spec.get("finalizers") or []):
         faults = label_key_faults(finalizer)
-        if not faults and unqualified(finalizer):
-            faults = ["name is neither a standard finalizer name nor is it fully qualified"]
-        for why in faults:
-            yield invalid(".finalizers", finalizer, why)
+        if unqualified(finalizer):
+            faults.append("name is neither a standard finalizer name nor is it fully qualified")
+        yield from (invalid(".finalizers", finalizer, why) for why in faults)
 
 
 def _usages(spec: Obj) -> Iterator[FieldError]:
@@ -266,11 +290,8 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
 
 def _api_service(obj: Obj) -> Iterator[FieldError]:
     """What an APIService names, and how it is reached; `caBundle` is shown by its size."""
-    spec, name = obj.get("spec") or {}, str((obj.get("metadata") or {}).get("name") or "")
+    spec = obj.get("spec") or {}
     group, version = str(spec.get("group") or ""), str(spec.get("version") or "")
-    if name and not path_segment_faults(name) and name != f"{version}.{group}":
-        must = quote(f"{version}.{group}")
-        yield invalid(".metadata.name", name, f'must be `spec.version+"."+spec.group`: {must}')
     if not group and version != "v1":
         yield required(".spec.group", "only v1 may have an empty group and it better be legacy kube")
     yield from inside(".spec.group", subdomain(group))
@@ -297,22 +318,6 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
         yield invalid(skips, insecure, "may not be true if caBundle is present")
 
 
-_SEGMENTS = "should be a domain with at least three segments separated by dots"
-WEBHOOKS: Rows = below("webhooks[]", (
-    ("", has("name")), ("name", any_subdomain),
-    ("name", demand(lambda name: len(name.split(".")) >= 3, _SEGMENTS)),
-    ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
-    ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),
-    ("sideEffects", one_of_or_none("None", "NoneOnDryRun")), ("failurePolicy", one_of("Fail", "Ignore")),
-    ("matchPolicy", one_of("Equivalent", "Exact")), ("reinvocationPolicy", one_of("IfNeeded", "Never")),
-    ("timeoutSeconds", between(1, 30)),
-    ("clientConfig", needs(lambda config: (config.get("url") is None) != (config.get("service") is None),
-                           "", "exactly one of url or service is required")),
-    ("namespaceSelector", selector), ("objectSelector", selector),
-    ("rules[]", has("operations", "apiVersions", "apiGroups", "resources")),
-    ("rules[].operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
-    ("rules[].scope", one_of_or_none("*", "Cluster", "Namespaced")),
-))  # fmt: skip
 KINDS: dict[str, Rows] = {
     "apiservices.apiregistration.k8s.io": (("", _api_service),),
     "certificatesigningrequests.certificates.k8s.io": (
@@ -328,18 +333,16 @@ KINDS: dict[str, Rows] = {
     "configmaps": (("", _config_map),),
     "controllerrevisions.apps": (("revision", natural),),
     "ipaddresses.networking.k8s.io": (
-        ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
-        ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
-        ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
-        ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
+        ("", lambda obj: [required(".spec.parentRef")] if _parent(obj) is None else ()),
+        ("spec.parentRef.group", subdomain), ("spec.parentRef", text_of("resource", path_segment)),
+        ("spec.parentRef", text_of("name", path_segment)), ("spec.parentRef.namespace", path_segment),
     ),
     "leases.coordination.k8s.io": (
         ("spec.leaseDurationSeconds", positive("must be greater than 0")),
         ("spec.leaseTransitions", natural),
     ),
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
     "namespaces": (("spec", _finalizers),),
-    "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range)),
+    "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range), ("spec.podCIDRs", _pod_ranges)),
     "priorityclasses.scheduling.k8s.io": (
         ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
     ),
@@ -347,5 +350,4 @@ KINDS: dict[str, Rows] = {
     "roles.rbac.authorization.k8s.io": (("rules[]", _rule(namespaced=True)),),
     "runtimeclasses.node.k8s.io": (("", _overhead), ("", has("handler")), ("handler", dns_label)),
     "secrets": (("data", _data), ("", _secret)),
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
 }  # fmt: skip

@@ -253,6 +253,7 @@ _JOB: Rows = (
     ("managedBy", domain_path), ("managedBy", at_most_bytes(_LONGEST_MANAGER)),
     *(("", check) for check in (_mode, _failure_policy, _success_policy, _template)),
 )  # fmt: skip
+JOB_SPEC: Rows = (*below("spec", _JOB), ("spec", _selector))
 _LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
 KINDS: dict[str, Rows] = {
     "cronjobs.batch": (
@@ -262,5 +263,5 @@ KINDS: dict[str, Rows] = {
         *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
         ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
     ),
-    "jobs.batch": (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name)),
+    "jobs.batch": (*JOB_SPEC, ("", _indexed_name)),
 }  # fmt: skip

@@ -88,11 +88,28 @@ def _autoscaler(spec: Obj) -> Iterator[FieldError]:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < 1:
         yield invalid(".minReplicas", least, "must be greater than or equal to 1")
-    if most < 1:
+    if most == 0:
         yield required(".maxReplicas", "must be set and greater than 0")
-    if most < (1 if least is None else least):
+    elif most < 0:
+        yield invalid(".maxReplicas", most, "must be greater than or equal to 1")
+    if least is not None and most < least:
         yield invalid(".maxReplicas", most, "must be greater than or equal to `minReplicas`")
     yield from inside(".scaleTargetRef", _reference(spec.get("scaleTargetRef") or {}, core=False))
+
+
+def _scales_to_zero(spec: Obj) -> Iterator[FieldError]:
+    """Without replicas there are no pods to measure."""
+    kinds = {metric.get("type") for metric in spec.get("metrics") or []}
+    if spec.get("minReplicas") == 0 and not kinds & {"Object", "External"}:
+        why = "must specify at least one Object or External metric to support scaling to zero replicas"
+        yield forbidden(".metrics", why)
+
+
+def _used_cpu(spec: Obj) -> Iterator[FieldError]:
+    """Check v1's only target, which the internal type has as the first of its metrics."""
+    used = spec.get("targetCPUUtilizationPercentage")
+    if used is not None and used < 1:
+        yield invalid(".metrics[0].resource.target.averageUtilization", used, "must be greater than 0")
 
 
 def _metric(metric: Obj) -> Iterator[FieldError]:
@@ -358,7 +375,7 @@ def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterat
 
 KINDS: dict[str, Rows] = {
     "horizontalpodautoscalers.autoscaling": (
-        ("spec", _autoscaler), ("spec.metrics[]", _metric),
+        ("spec", _autoscaler), ("spec", _used_cpu), ("spec.metrics[]", _metric), ("spec", _scales_to_zero),
         *below("spec.behavior.scaleUp", _SCALING), *below("spec.behavior.scaleDown", _SCALING),
     ),
     "limitranges": (("spec.limits", _limits),),

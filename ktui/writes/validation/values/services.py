@@ -95,13 +95,15 @@ def _affinity(spec: Obj) -> Iterator[FieldError]:
         yield forbidden(".sessionAffinityConfig", "must not be set when session affinity is None")
 
 
-def _addresses(spec: Obj) -> Iterator[FieldError]:
-    """Check the families of a service's addresses, and these."""
+def address_errors(spec: Obj) -> Iterator[FieldError]:
+    """Check the families of a service's addresses, and these (ValidateServiceClusterIPsRelatedFields)."""
     if type_of(spec) == "ExternalName":
         return
     own, given = spec.get("clusterIP") or "", spec.get("clusterIPs") or []
     if own and given and given[0] != own:
         yield invalid(".clusterIPs", given, "first value must match `clusterIP`")
+    elif given and not own:
+        yield invalid(".clusterIPs", given, "must be empty when `clusterIP` is not specified")
     yield from inside(".ipFamilies", _families(spec.get("ipFamilies") or []))
     if (policy := spec.get("ipFamilyPolicy")) is not None:
         possible = ("PreferDualStack", "RequireDualStack", "SingleStack")
@@ -207,7 +209,7 @@ _PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name),
 KINDS: dict[str, Rows] = {
     "services": (
         ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
-        ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
+        ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", address_errors),
         ("spec.externalIPs[]", ordinary_address),
         ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
         ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
