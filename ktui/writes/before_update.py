@@ -81,10 +81,12 @@ def check_identity(new: Obj, context: UpdateContext) -> None:
         raise bad_request(f"the name of the object ({name}) {why}")
 
 
-def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
+def updated(
+    old: Obj, new: Obj, context: UpdateContext, as_sent: Callable[[Obj], Obj] = lambda obj: obj
+) -> Obj:
     """Return the object to store; raise StatusError 409 or 422.
 
-    `old` has etcd's current resourceVersion; an unchanged `new` is not stored.
+    `old` has etcd's current resourceVersion; an unchanged `new` is not stored. Errors show it `as_sent`.
     """
     resource = context.resource
     _check_uid(old, new, context)
@@ -104,7 +106,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         definitions.add_stored_version(new)
     # A manager owns what it sent, not what is restored of it.
     sent = {**new, "spec": copied(new["spec"])} if resource.id == "services" and "spec" in new else new
-    values, fixed = _member_errors(old, new, context)
+    values, fixed = _member_errors(old, new, context, as_sent)
     validate_metadata(new, resource, values, change, context.subresource, fixed)
     if next_generation(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
@@ -149,7 +151,9 @@ def _count_templates(old: Obj, new: Obj) -> None:
     metadata_of(new).setdefault("annotations", {})[TEMPLATE_GENERATION] = str(count + changed)
 
 
-def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
+def _member_errors(
+    old: Obj, new: Obj, context: UpdateContext, as_sent: Callable[[Obj], Obj]
+) -> tuple[list[FieldError], list[FieldError]]:
     """Return the errors outside the metadata: in the object itself, and in its changes.
 
     Before that, fields that a client may omit of a built-in kind are restored.
@@ -172,7 +176,8 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         spec = new.setdefault("spec", {})
         pods.settled(old.get("spec") or {}, spec)
         tolerate(spec)
-    return changed_errors(old, new, resource), change_errors(old, new, resource)
+    shown = {**as_sent(new), "metadata": new["metadata"]}
+    return changed_errors(old, shown, resource), change_errors(old, shown, resource)
 
 
 def _check_addresses(service: Obj, context: UpdateContext) -> None:

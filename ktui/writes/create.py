@@ -39,7 +39,7 @@ from ktui.writes.decoding.body import (
     strict_error,
     unknown_texts,
 )
-from ktui.writes.decoding.typed_objects import keep_empty_lists, shaped, warn
+from ktui.writes.decoding.typed_objects import as_sent, shaped, warn, with_empty_lists
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
@@ -144,7 +144,7 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     if new.resource.id == "services":
         await check_new(server, obj)
-    await compute(_admit, server, call, new.resource, obj, node)
+    await compute(_admit, server, call, new, obj, node)
     if not new.authorized:
         authorize_creation(server, call, new.resource)
     await compute(check_limits, new.resource, obj, limits)
@@ -171,21 +171,23 @@ def _tracked(new: Creation, obj: Obj) -> Obj:
     """Return the typed object with its managed fields."""
     resource = new.resource
     metadata_of(obj).pop("managedFields", None)
-    keep_empty_lists(obj, new.obj)
-    if new.apply is not None:
-        new.apply.track(None, obj, timestamp())
-    else:
-        track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
+    with with_empty_lists(obj, new.obj):
+        if new.apply is not None:
+            new.apply.track(None, obj, timestamp())
+        else:
+            track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
     return obj
 
 
-def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
+def _admit(server: Server, call: Call, new: Creation, obj: Obj, node: Obj | None) -> None:
     """Run admission and validation; `node` is the pod's node. Raises StatusError 422."""
+    resource = new.resource
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
-    validate_metadata(obj, resource, new_errors(obj, resource, call.behaviour.minor))
+    shown = obj if resource.custom else {**as_sent(obj, new.obj), "metadata": metadata_of(obj)}
+    validate_metadata(obj, resource, new_errors(shown, resource, call.behaviour.minor))
     if resource.id == "pods":
         check_overhead(obj)
     warn(call, list(unenforced(resource, obj, counts_quotas=server.services.counts_quotas)))
@@ -219,6 +221,8 @@ def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
     sent = {"status": obj.pop("status", None)}
     if resource.custom or sent["status"] is None:
         return []
+    if resource.id == "pods" and isinstance(sent["status"], dict) and sent["status"].get("qosClass"):
+        obj["status"] = {"qosClass": sent["status"]["qosClass"]}  # upstream computes only a missing one
     codec = server.services.codec
     if fault := codec.go_mismatch(sent, resource.api_version, resource.kind):
         raise refused(resource, fault)

@@ -150,6 +150,19 @@ def _rolling(**limits: Any) -> Fill:
     return of_strategy
 
 
+def _stateful_update(strategy: Obj) -> None:
+    """A StatefulSet rolls by default; the limits of an update are those of a missing type only."""
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+        strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
+
+
+def _partition(strategy: Obj) -> None:
+    rolling = strategy.get("rollingUpdate")
+    if strategy["type"] == "RollingUpdate" and isinstance(rolling, dict):
+        rolling.setdefault("partition", 0)
+
+
 def _job(spec: Obj) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
@@ -334,7 +347,7 @@ _BY_KIND: dict[str, Table] = {
     "StatefulSet": (
         ("spec!", members(replicas=1, revisionHistoryLimit=10, serviceName="")),
         ("spec.podManagementPolicy", Unset("OrderedReady")),
-        ("spec.updateStrategy!", _rolling(partition=0)),
+        ("spec.updateStrategy!", _stateful_update), ("spec.updateStrategy", _partition),
         ("spec.persistentVolumeClaimRetentionPolicy!.whenDeleted", Unset("Retain")),
         ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", Unset("Retain")), ("spec", _TEMPLATE),
         ("spec.volumeClaimTemplates[]", members(apiVersion=Unset("v1"), kind=Unset("PersistentVolumeClaim"))),

@@ -44,7 +44,7 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
         if not isinstance(owner, dict):
             continue
         found = {name: str(owner.get(name) or "") for name in ("apiVersion", "kind", "name", "uid")}
-        if not found["apiVersion"].rpartition("/")[2]:
+        if not found["apiVersion"].rpartition("/")[2] or found["apiVersion"].count("/") > 1:
             yield invalid(f"{_OWNERS}.apiVersion", found["apiVersion"], "version must not be empty")
         for name in ("kind", "name", "uid"):
             if not found[name]:
@@ -144,9 +144,11 @@ def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
     if not counts_generations(old, resource):
         return False
     if not resource.custom:
-        before, after = (metadata_of(obj).get("labels") or {} for obj in (old, new))
-        labels = old["kind"] == "EndpointSlice" and before != after
-        return labels or any(old.get(name) != new.get(name) for name in GENERATION_COUNTS[old["kind"]])
+        counted = {"EndpointSlice": "labels", "Deployment": "annotations"}.get(old["kind"], "")
+        before, after = (metadata_of(obj).get(counted) or {} for obj in (old, new))
+        return before != after or any(
+            old.get(name) != new.get(name) for name in GENERATION_COUNTS[old["kind"]]
+        )
     apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
 
@@ -186,6 +188,7 @@ NameRule = Callable[[str], Iterable[str]]
 _NAME_RULES: dict[str, NameRule] = {
     "namespaces": dns_label_faults,
     "services": dns_label_faults,
+    "statefulsets": dns_label_faults,
     "apiservices": path_segment_faults,
     "events": path_segment_faults,  # a stricter rule for events.k8s.io is in validation/values/events.py
     "ipaddresses": lambda name: () if is_address(name) else (IP_FAULT,),
@@ -194,6 +197,9 @@ _NAME_RULES: dict[str, NameRule] = {
 }
 # Kinds whose own rules leave out the metadata: the generic ones see it, once the values are valid.
 _ONLY_VALUES = frozenset({"events", "events.events.k8s.io", "poddisruptionbudgets.policy"})
+
+# Groups whose rules use the generic ones for metadata, which allow finalizers without a domain.
+_GENERIC = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io"})
 
 _label_errors = limited(label_errors)
 
@@ -213,7 +219,7 @@ def validate_metadata(
     """
     metadata = metadata_of(obj)
     common, named, unfit = _parts_errors(metadata)
-    if resource.custom:
+    if resource.custom or resource.group in _GENERIC:
         unfit = []
     rule = _NAME_RULES.get(resource.resource, subdomain_faults)
     meta = [*name_errors(obj, rule), *common, *named, *unfit]

@@ -161,7 +161,10 @@ class NodePorts:
 
         if dry_run:
             stored, _ = await self._store.get(None, NAME)
-            reserve(*_state(json.loads(stored.full_json()) if stored else {}))
+            used, ports = _state(json.loads(stored.full_json()) if stored else {})
+            inside = [None if port not in ports else port for port in wanted]  # upstream checks only these
+            drawn, _ = _chosen(inside, used, ports)
+            found[:] = [own or other for own, other in zip(wanted, drawn, strict=True)]
         else:
             await self._change(reserve)
         return found

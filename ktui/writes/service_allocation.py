@@ -229,6 +229,15 @@ async def check_new(server: Server, service: Obj) -> None:
     errors = list(inside("spec", address_errors(spec)))
     if errors or (errors := family_errors(spec, (await service_range(server)).family)):
         raise _invalid(name, errors)
+    if type_of(spec) not in ("NodePort", "LoadBalancer"):
+        return
+    places = [index for index, port in enumerate(spec.get("ports") or []) if port.get("nodePort")]
+    wanted = [int(spec["ports"][index]["nodePort"]) for index in places]
+    try:
+        await NodePorts(server.services.registry).allot(wanted, dry_run=True)
+    except PortUnavailable as error:
+        path = f"spec.ports[{places[error.at]}].nodePort"
+        raise _invalid(name, [invalid(path, wanted[error.at], str(error))]) from None
 
 
 def _ports_of(spec: Obj) -> set[int]:

@@ -23,7 +23,7 @@ from ktui.writes.admission.unenforced import check_webhooks, unevaluated
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, uid_conflict, updated
 from ktui.writes.create import Creation, create, decoded, ttl_of
 from ktui.writes.decoding.body import STRICT, WARN, Unfit, name_kind, refused, refused_patch, strict_error
-from ktui.writes.decoding.typed_objects import shaped, warn
+from ktui.writes.decoding.typed_objects import as_sent, shaped, warn
 from ktui.writes.objectmeta import finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
@@ -172,7 +172,7 @@ class Update:
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
         confirm_changed_grant(server, self.call, resource, old, new)
-        new = updated(old, new, context)
+        new = updated(old, new, context, partial(as_sent, sent=patched))
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
         elif not context.subresource:

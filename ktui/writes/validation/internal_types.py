@@ -104,9 +104,9 @@ def _struct(value: Any, message: str) -> Any:
 
 
 def _member(value: Any, field: SchemaField) -> Any:
-    if field.repeated and not value:
-        return None
-    if field.is_map and value:
+    if (field.repeated or field.is_map) and not value:
+        return value
+    if field.is_map:
         value = dict(sorted(value.items()))
     if field.kind != "message":
         return _ZERO.get(field.kind) if value is None and not field.has("p") else value

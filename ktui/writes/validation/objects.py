@@ -58,6 +58,8 @@ _NEW = {
     "pods": table_of(*pods.NEW_POD),
     "servicecidrs.networking.k8s.io": table_of(("", cluster.cidr_errors)),
 }
+# All rules of a new object, where an update skips some of them.
+_NEW_VALUES = {"statefulsets.apps": table_of(*workloads.NEW_STATEFUL_SET)}
 # Rules for an update that validate a part once more (upstream: ValidateJobSpecUpdate).
 _AGAIN = {"jobs.batch": table_of(*jobs.JOB_SPEC)}
 # Members whose updates have their own rules, or are not validated.
@@ -72,7 +74,8 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     if resource.id == "jobs.batch":
         generated = generated_selector_errors(obj, prefixed=minor >= 27)
     only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
-    return [*generated, *value_errors(resource.id, obj), *only_new]
+    values = _NEW_VALUES[resource.id].errors(obj) if resource.id in _NEW_VALUES else None
+    return [*generated, *(value_errors(resource.id, obj) if values is None else values), *only_new]
 
 
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
@@ -102,6 +105,10 @@ def has_changed(old: Obj, new: Obj) -> bool:
 
 
 TLS = "kubernetes.io/tls"
+_HISTORY = (
+    "spec.revisionHistoryLimit: a negative value retains all historical revisions; "
+    "a value >= 0 is recommended"
+)
 PEM = b"-----BEGIN "
 
 
@@ -111,7 +118,9 @@ def object_warnings(resource: str, obj: Obj, old: Obj | None = None) -> list[str
         return service_warnings(obj)
     if resource == "secrets":
         return _tls_secret(obj)
-    return list(islice(pod_warnings(obj, old), MOST_WARNINGS))
+    limit = (obj.get("spec") or {}).get("revisionHistoryLimit")
+    found = [_HISTORY] if resource == "statefulsets.apps" and limit is not None and limit < 0 else []
+    return [*islice(pod_warnings(obj, old), MOST_WARNINGS), *found]
 
 
 def _tls_secret(secret: Obj) -> list[str]:

@@ -236,7 +236,7 @@ _LIST: tuple[tuple[Any, ...], ...] = (
      f"{_MAIN}.volumeMounts[1].mountPath"),
     ("Pod", f"{_MAIN}.resources.requests.cpu", "3", INVALID, f"{_MAIN}.resources.requests"),
     ("Pod", f"{_MAIN}.resources.limits.cpu", "-1", INVALID, f"{_MAIN}.resources.limits[cpu]"),
-    ("Pod", f"{_MAIN}.resources.limits", {"gpu": "1"}, INVALID),
+    ("Pod", f"{_MAIN}.resources.limits", {"gpu": "1"}, INVALID, f"{_MAIN}.resources.limits[gpu]"),
     ("Pod", f"{_MAIN}.resources.limits", {"nvidia.com/gpu": "500m"}, INVALID,
      f"{_MAIN}.resources.limits[nvidia.com/gpu]"),
     ("Pod", f"{_MAIN}.resources", {"requests": {"nvidia.com/gpu": "1"}}, REQUIRED, f"{_MAIN}.resources.limits"),

@@ -15,6 +15,7 @@ _NEW_THEN_CHANGE = (META, VALUES, CHANGE, FIXED)
 _ORDERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("events", "poddisruptionbudgets.policy"), (VALUES,)),
     "events.events.k8s.io": (VALUES, CHANGE, FIXED),
+    "priorityclasses.scheduling.k8s.io": (CHANGE, FIXED),
     "persistentvolumes": (*_NEW[:2], *_NEW),
     "certificatesigningrequests.certificates.k8s.io": (META, VALUES, FIXED, CHANGE),
     "resourceclaims.resource.k8s.io": (META, CHANGE, FIXED),

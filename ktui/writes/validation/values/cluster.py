@@ -46,6 +46,7 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", 
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
+_SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 _SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 _ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 _TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
@@ -214,12 +215,21 @@ def new_revision_errors(revision: Obj) -> Iterator[FieldError]:
 def _priority(obj: Obj) -> Iterator[FieldError]:
     name = str((obj.get("metadata") or {}).get("name") or "")
     if name.startswith(_SYSTEM):
-        if name not in ("system-node-critical", "system-cluster-critical"):
+        if fault := _system_fault(name, obj):
             why = "priority class names with 'system-' prefix are reserved for system use only. error: "
-            yield forbidden(".metadata.name", f"{why}{name} is not a known system priority class")
+            yield forbidden(".metadata.name", why + fault)
     elif (obj.get("value") or 0) > _MOST_PRIORITY:
         why = f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}"
         yield forbidden(".value", why)
+
+
+def _system_fault(name: str, obj: Obj) -> str:
+    """Return what is wrong with a class of the system (upstream: IsKnownSystemPriorityClass)."""
+    if (value := _SYSTEM_CLASSES.get(name)) is None:
+        return f"{name} is not a known system priority class"
+    if (obj.get("value") or 0) != value:
+        return f"value of {name} PriorityClass must be {value}"
+    return f"globalDefault of {name} PriorityClass must be false" if obj.get("globalDefault") else ""
 
 
 def _overhead(obj: Obj) -> Iterator[FieldError]:
@@ -295,7 +305,9 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
     if not group and version != "v1":
         yield required(".spec.group", "only v1 may have an empty group and it better be legacy kube")
     yield from inside(".spec.group", subdomain(group))
-    if not LABEL_1035.fullmatch(version) or len(version) > 63:
+    if len(version.encode()) > 63:
+        yield invalid(".spec.version", version, "must be no more than 63 characters")
+    if not LABEL_1035.fullmatch(version):
         yield invalid(".spec.version", version, LABEL_1035_FAULT)
     for member, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
         if not 0 < (priority := spec.get(member) or 0) <= most:

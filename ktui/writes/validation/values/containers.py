@@ -96,8 +96,12 @@ def field_ref(available: tuple[str, ...]) -> Check:
     def check(reference: Obj) -> Iterator[FieldError]:
         path = str(reference.get("fieldPath") or "")
         keyed = _KEYED_FIELD.fullmatch(path)
+        version = str(reference.get("apiVersion") or "v1")
         if not path:
             yield required(".fieldPath")
+        elif version != "v1":
+            why = f"error converting fieldPath: unsupported pod version: {version}"
+            yield invalid(".fieldPath", path, why)
         elif keyed:
             yield from label_key(keyed[2].lower() if keyed[1].endswith("annotations") else keyed[2])
         elif path not in _POD_FIELDS and path != "spec.host":
@@ -184,7 +188,7 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     if "/" not in name and name not in _OWN and not name.startswith("hugepages-"):
         faults = faults or ["must be a standard resource type or fully qualified"]
         faults = [*faults, "must be a standard resource for containers"]
-    yield from (invalid(field, name, why) for why in faults)
+    yield from (invalid(where, name, why) for why in faults)
     if amount(value) < 0:
         yield invalid(where, value, "must be greater than or equal to 0")
     if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:

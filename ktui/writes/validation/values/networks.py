@@ -147,7 +147,7 @@ def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
 def _some_backend(ingress: Obj) -> Iterator[FieldError]:
     spec = ingress.get("spec") or {}
     if spec.get("defaultBackend") is None and not spec.get("rules"):
-        yield invalid(".spec", None, "either `defaultBackend` or `rules` must be specified")
+        yield invalid(".spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
 
 
 def _block(block: Obj) -> Iterator[FieldError]:
@@ -256,7 +256,7 @@ def _policy_port(port: Obj) -> Iterator[FieldError]:
         yield from inside(".port", port_or_name(value))
     if end is not None and isinstance(value, int):
         if end < value:
-            yield invalid(".endPort", end, "must be greater than or equal to `port`")
+            yield invalid(".endPort", value, "must be greater than or equal to `port`")
         yield from inside(".endPort", port_number(end))
 
 

@@ -175,11 +175,9 @@ _REST = table_of(
 )  # fmt: skip
 
 
-def _spec(spec: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
-    """Check a pod's spec; `claims` are names of claim templates, which are volumes too."""
+def _spec(spec: Obj) -> Iterator[FieldError]:
     valid: dict[str, Obj] = {}
     yield from inside(".volumes", volumes(spec.get("volumes") or [], valid))
-    valid |= {name: {"persistentVolumeClaim": {"claimName": name}} for name in claims}
     yield from containers(spec, valid)
     yield from init_containers(spec, valid)
     yield from ephemeral_containers(spec)
@@ -209,14 +207,14 @@ def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
         yield invalid(f"{field}[{_DELETION_COST}]", cost, "must be a 32bit integer")
 
 
-def template_errors(template: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
+def template_errors(template: Obj) -> Iterator[FieldError]:
     """Yield the errors of a pod template; upstream's paths of its labels and annotations skip `metadata`."""
     metadata = template.get("metadata") or {}
     yield from label_errors(metadata.get("labels") or {}, ".labels")
     yield from annotation_errors(metadata.get("annotations") or {}, ".annotations")
     yield from _annotations(template, ".annotations")
     spec = template.get("spec") or {}
-    yield from inside(".spec", _spec(spec, claims))
+    yield from inside(".spec", _spec(spec))
     if spec.get("ephemeralContainers"):
         yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 

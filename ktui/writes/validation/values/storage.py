@@ -32,11 +32,12 @@ _MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
 
 
 def _capacity(spec: Obj) -> Iterator[FieldError]:
-    capacity = spec.get("capacity") or {}
+    given = spec.get("capacity")
+    capacity = dict(sorted((given or {}).items()))
     if not capacity:
         yield required(".capacity")
     if "storage" not in capacity or len(capacity) > 1:
-        yield not_supported(".capacity", dict(sorted(capacity.items())) or None, ("storage",))
+        yield not_supported(".capacity", None if given is None else capacity, ("storage",))
     for name, value in capacity.items():
         if amount(value) < 0:
             whole = math.ceil(amount(value))

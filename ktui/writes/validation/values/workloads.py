@@ -11,20 +11,26 @@ from ktui.writes.validation.selectors import label_selector_errors, selector_sho
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
+    below,
     counts,
     demand,
+    dns_label,
     inside,
     natural,
     not_above_all,
     one_of,
     whole_or_percent,
 )
+from ktui.writes.validation.values.claims import CLAIM_SPEC
 from ktui.writes.validation.values.pods import template_errors
 
 
 def _none(value: Any) -> bool:
-    """Whether a number or percentage is zero."""
-    return value in (None, 0) or (isinstance(value, str) and not value.rstrip("%").strip("0"))
+    """Whether a number or percentage is zero, as an invalid one is."""
+    if isinstance(value, str):
+        digits = value[:-1] if value.endswith("%") else ""
+        return not (digits.isascii() and digits.isdigit() and int(digits))
+    return not value
 
 
 def _rolls(rolling: Obj) -> Iterator[FieldError]:
@@ -126,9 +132,18 @@ def _selects(kind: str) -> Check:
 
 
 def _template(spec: Obj) -> Iterator[FieldError]:
-    claims = [claim.get("metadata") or {} for claim in spec.get("volumeClaimTemplates") or []]
-    names = [str(metadata.get("name") or "") for metadata in claims]
-    yield from inside(".template", template_errors(spec.get("template") or {}, names))
+    template, claims = spec.get("template") or {}, spec.get("volumeClaimTemplates") or []
+    names = dict.fromkeys(str((claim.get("metadata") or {}).get("name") or "") for claim in claims)
+    if names:
+        template = {**template, "spec": _with_claims(template.get("spec") or {}, list(names))}
+    yield from inside(".template", template_errors(template))
+
+
+def _with_claims(pod: Obj, names: list[str]) -> Obj:
+    """Return a pod's spec as a StatefulSet makes it: the volumes of its claims come first."""
+    claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
+    own = [volume for volume in pod.get("volumes") or [] if volume.get("name") not in names]
+    return {**pod, "volumes": [*claimed, *own], "hostname": "", "subdomain": ""}
 
 
 def _daemon_selects(spec: Obj) -> Iterator[FieldError]:
@@ -167,7 +182,22 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     yield from _template(spec)
 
 
+def _stateful_set(claims: Rows = (), name: Rows = ()) -> Rows:
+    """Return the rules of a StatefulSet, with those of members that are checked only in a new one."""
+    return (
+        ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
+        ("spec.updateStrategy", _stateful_update),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")), *claims,
+        *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"), *name,
+        ("spec", _selects("statefulset")), ("spec", _endless("StatefulSet")),
+    )  # fmt: skip
+
+
 _ORDER = "must be 'OrderedReady' or 'Parallel'"
+NEW_STATEFUL_SET = _stateful_set(
+    below("spec.volumeClaimTemplates[].spec", CLAIM_SPEC), (("spec.serviceName", dns_label),)
+)
 KINDS: dict[str, Rows] = {
     "daemonsets.apps": (
         ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", natural),
@@ -186,13 +216,5 @@ KINDS: dict[str, Rows] = {
         ("spec.minReadySeconds", natural), ("spec", _controls),
         ("spec", _endless("ReplicationController")),
     ),
-    "statefulsets.apps": (
-        ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
-        ("spec.updateStrategy", _stateful_update),
-        ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
-        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
-        *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
-        ("spec", _selects("statefulset")),
-        ("spec", _endless("StatefulSet")),
-    ),
+    "statefulsets.apps": _stateful_set(),
 }  # fmt: skip
