@@ -42,7 +42,14 @@ from ktui.writes.decoding.body import (
 from ktui.writes.decoding.typed_objects import as_sent, shaped, warn, with_empty_lists
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
+from ktui.writes.objectmeta import (
+    drop_repeated_owners,
+    fill_new,
+    finalizer_warnings,
+    metadata_of,
+    timestamp,
+    validate_metadata,
+)
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.service_allocation import allocating, check_new
 from ktui.writes.strategies import STATUS_CREATED
@@ -132,6 +139,7 @@ def ttl_of(server: Server, resource: Resource) -> int:
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     """Return the object to store: defaults, managed fields, admission, in upstream's order."""
     typed = await compute(_shaped, server, call, new)
+    warn(call, drop_repeated_owners(typed, patched=new.apply is not None))
     await confirm_new_grant(server, call, new.resource, typed)
     obj = await compute(_tracked, new, typed)
     node = None

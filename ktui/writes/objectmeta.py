@@ -59,6 +59,28 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
         yield invalid(_OWNERS, [_in_order(o) for o in owners], f"{why} and {other}")
 
 
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries{}; API server dedups owner references in 1.20+, "
+    "and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
+)
+
+
+def drop_repeated_owners(obj: Obj, *, patched: bool) -> list[str]:
+    """Remove owners that an object names twice, in place; return the warning for them.
+
+    Upstream looks at what a client sends, and again after the admission, which alone sees a patched object.
+    """
+    metadata = metadata_of(obj)
+    owners = metadata.get("ownerReferences") or []
+    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
+    if len(kept) == len(owners):
+        return []
+    repeated = [str(o.get("uid") or "") for index, o in enumerate(owners) if o in owners[:index]]
+    metadata["ownerReferences"] = kept
+    when = " after mutating admission happens" if patched else ""
+    return [_REPEATED_OWNERS.format(when, ", ".join(repeated))]
+
+
 def _in_order(owner: Any) -> Any:
     """Return an owner as Go encodes it."""
     names = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")

@@ -24,7 +24,7 @@ from ktui.writes.before_update import UpdateContext, check_identity, finished_de
 from ktui.writes.create import Creation, create, decoded, ttl_of
 from ktui.writes.decoding.body import STRICT, WARN, Unfit, name_kind, refused, refused_patch, strict_error
 from ktui.writes.decoding.typed_objects import as_sent, shaped, warn
-from ktui.writes.objectmeta import finalizer_warnings, metadata_of
+from ktui.writes.objectmeta import drop_repeated_owners, finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
 from ktui.writes.patches.patch_documents import patched_text
@@ -166,6 +166,7 @@ class Update:
         if found and self.options.validation == STRICT:
             raise _refused(context, patched, strict_error(found))
         warnings[:] = found if self.options.validation == WARN else []
+        warnings += drop_repeated_owners(new, patched=not context.whole)
         check_identity(new, context)
         if not resource.custom and (patched.get("metadata") or {}).get("managedFields") == []:
             new["metadata"]["managedFields"] = [{}]  # both reset them

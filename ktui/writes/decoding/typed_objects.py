@@ -124,7 +124,7 @@ def as_sent(typed: Any, sent: Any) -> Any:
             value = typed.get(name)
             if given in ([], {}) and not value:
                 other[name] = given
-            elif value and (part := as_sent(value, given)) is not value:
+            elif value is not None and (part := as_sent(value, given)) is not value:
                 other[name] = part
         return {**typed, **other} if other else typed
     if isinstance(typed, list) and isinstance(sent, list) and len(typed) == len(sent):

@@ -21,6 +21,7 @@ from ktui.writes.validation.updates import definitions
 from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.updates.services import warnings as service_warnings
 from ktui.writes.validation.values import (
+    autoscalers,
     cluster,
     events,
     flow_control,
@@ -28,6 +29,7 @@ from ktui.writes.validation.values import (
     networks,
     pods,
     policies,
+    rights,
     services,
     storage,
     webhooks,
@@ -37,9 +39,9 @@ from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 
 _ROWS: dict[str, Rows] = {
     "customresourcedefinitions.apiextensions.k8s.io": (("", definitions.definition_errors),),
-    **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
-    **policies.KINDS, **services.KINDS, **storage.KINDS, **webhooks.KINDS,
-    **workloads.KINDS,
+    **autoscalers.KINDS, **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS,
+    **networks.KINDS, **pods.KINDS, **policies.KINDS, **rights.KINDS, **services.KINDS, **storage.KINDS,
+    **webhooks.KINDS, **workloads.KINDS,
 }  # fmt: skip
 _KINDS = {kind: table_of(*rows) for kind, rows in _ROWS.items()}
 # Fields with whose errors an object may stay that has them already.

@@ -1,4 +1,4 @@
-"""Rules of bindings, configuration, nodes, classes, and leases."""
+"""Rules of configuration, nodes, classes, and leases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from ktui.kube.names import (
 from ktui.writes.objectmeta import unqualified
 from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.values.checks import (
-    Check,
     Rows,
     address_range,
     config_key,
@@ -35,77 +34,18 @@ from ktui.writes.validation.values.checks import (
     one_of,
     path_segment,
     positive,
-    selector,
     subdomain,
     text_of,
 )
 from ktui.writes.validation.values.scheduling import EFFECTS
 
-RBAC = "rbac.authorization.k8s.io"
 _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", "services"})
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
 _SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
-_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
 _ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 _TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
-
-
-def _subject(namespaced: bool) -> Check:
-    """Check whom a binding names; in a namespace an account without one is of the binding's."""
-
-    def check(subject: Obj) -> Iterator[FieldError]:
-        kind, group = str(subject.get("kind") or ""), subject.get("apiGroup") or ""
-        name = str(subject.get("name") or "")
-        if not name:
-            yield required(".name")
-        if kind == "ServiceAccount":
-            yield from inside(".name", subdomain(name))
-            if group:
-                yield not_supported(".apiGroup", group, ("",))
-            if not namespaced and not subject.get("namespace"):
-                yield required(".namespace")
-        elif kind in ("User", "Group"):
-            if group != RBAC:
-                yield not_supported(".apiGroup", group, (RBAC,))
-        else:
-            yield not_supported(".kind", kind, ("ServiceAccount", "User", "Group"))
-
-    return check
-
-
-def _role_of(*kinds: str) -> Rows:
-    """The rules of a binding that refers to one of these kinds."""
-
-    def role(binding: Obj) -> Iterator[FieldError]:
-        reference = binding.get("roleRef") or {}
-        kind, group = str(reference.get("kind") or ""), reference.get("apiGroup") or RBAC
-        if group != RBAC:
-            yield not_supported(".roleRef.apiGroup", group, (RBAC,))
-        if kind not in kinds:
-            yield not_supported(".roleRef.kind", kind, kinds)
-        yield from inside(".roleRef.name", path_segment(str(reference.get("name") or "")))
-
-    return (("", role), ("subjects[]", _subject("Role" in kinds)))
-
-
-def _rule(namespaced: bool) -> Check:
-    """Check a rule of a role, which is about resources or, without a namespace, about URLs."""
-
-    def check(rule: Obj) -> Iterator[FieldError]:
-        yield from has("verbs", why="verbs must contain at least one value")(rule)
-        if urls := rule.get("nonResourceURLs"):
-            if namespaced:
-                yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
-            if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
-                why = "rules cannot apply to both regular resources and non-resource URLs"
-                yield invalid(".nonResourceURLs", urls, why)
-        else:
-            for name, what in (("apiGroups", "api group"), ("resources", "resource")):
-                yield from has(name, why=f"resource rules must supply at least one {what}")(rule)
-
-    return check
 
 
 def _bytes_of(data: Obj) -> int:
@@ -336,12 +276,6 @@ KINDS: dict[str, Rows] = {
         ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
         ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
     ),
-    "clusterrolebindings.rbac.authorization.k8s.io": _role_of("ClusterRole"),
-    "clusterroles.rbac.authorization.k8s.io": (
-        ("rules[]", _rule(namespaced=False)),
-        ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
-        ("aggregationRule.clusterRoleSelectors[]", selector),
-    ),
     "configmaps": (("", _config_map),),
     "controllerrevisions.apps": (("revision", natural),),
     "ipaddresses.networking.k8s.io": (
@@ -356,10 +290,8 @@ KINDS: dict[str, Rows] = {
     "namespaces": (("spec", _finalizers),),
     "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range), ("spec.podCIDRs", _pod_ranges)),
     "priorityclasses.scheduling.k8s.io": (
-        ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
+        ("", _priority), ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
     ),
-    "rolebindings.rbac.authorization.k8s.io": _role_of("Role", "ClusterRole"),
-    "roles.rbac.authorization.k8s.io": (("rules[]", _rule(namespaced=True)),),
     "runtimeclasses.node.k8s.io": (("", _overhead), ("", has("handler")), ("handler", dns_label)),
     "secrets": (("data", _data), ("", _secret)),
 }  # fmt: skip

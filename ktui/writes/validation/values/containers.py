@@ -172,7 +172,7 @@ def resource_amounts(resources: Obj) -> Iterator[FieldError]:
         extended = "/" in name and not name.startswith("kubernetes.io/")
         if limit is None:
             if extended:
-                yield required(".limits", f"Limit must be set for non overcommitable resources: {name}")
+                yield required(".limits", "Limit must be set for non overcommitable resources")
         elif extended and amount(value) != amount(limit):
             yield invalid(".requests", value, f"must be equal to {name} limit of {limit}")
         elif amount(value) > amount(limit):
@@ -193,6 +193,13 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
         yield invalid(where, value, "must be greater than or equal to 0")
     if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:
         yield invalid(where, value, "must be an integer")
+
+
+def _profile_type(value: Obj) -> Iterator[FieldError]:
+    if not value.get("type"):
+        yield required(".type", "type is required when seccompProfile is set")
+    else:
+        yield from inside(".type", one_of("Localhost", "RuntimeDefault", "Unconfined")(value["type"]))
 
 
 def profile(value: Obj) -> Iterator[FieldError]:
@@ -244,7 +251,7 @@ _PROBE: Rows = (
 )  # fmt: skip
 _NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
 SECCOMP: Rows = (
-    ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")), ("seccompProfile", profile),
+    ("seccompProfile", _profile_type), ("seccompProfile", profile),
 )  # fmt: skip
 APP_ARMOR: Rows = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
 # A reference to a key of a ConfigMap or Secret; a missing name is an invalid one.

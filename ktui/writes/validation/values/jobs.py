@@ -109,7 +109,7 @@ def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
         why = "must be one of the container or initContainer names in the pod template"
         yield invalid(".containerName", name, why)
     if not values:
-        yield invalid(".values", values, "at least one value is required")
+        yield invalid(".values", codes.get("values"), "at least one value is required")
     elif len(values) > _MOST_CODES:
         yield too_many(".values", len(values), _MOST_CODES)
     seen = set()

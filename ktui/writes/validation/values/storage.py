@@ -101,7 +101,7 @@ def _lifecycle(modes: list[str]) -> Iterator[FieldError]:
 
 def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
     """Check the topologies of a class, whose terms and values differ."""
-    seen = []
+    seen: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # as upstream makes its list
     for index, term in enumerate(terms):
         keys: dict[str, frozenset[str]] = {}
         for at, expression in enumerate(term.get("matchLabelExpressions") or []):
@@ -116,7 +116,7 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
             if key in keys:
                 yield duplicate(f"{where}.key", key)
             keys[key] = frozenset(values)
-        if keys in seen:
+        for _ in range(seen.count(keys)):
             yield duplicate(f"[{index}].matchLabelExpressions", "")
         seen.append(keys)
 

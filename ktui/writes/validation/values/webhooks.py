@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 from ktui.kube.fielderrors import FieldError, invalid, not_supported, required
+from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT, subdomain_faults
 from ktui.writes.validation.values.checks import (
@@ -21,6 +23,9 @@ _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES = ("*", "Cluster", "Namespaced")
 _EFFECTS = ("None", "NoneOnDryRun")
 _REVIEWS = ("v1", "v1beta1")
+_CONTROL, _SCHEME = re.compile("[\x00-\x20\x7f](?<! )"), re.compile("[A-Za-z][A-Za-z0-9+.-]*:")
+_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
+_NO_HOST = re.compile(r'[ "\\^`{|}]')
 _FORM = "; desired format: https://host[/path]"
 
 
@@ -126,10 +131,10 @@ def _client(config: Obj) -> Iterable[FieldError]:
 
 def _url(text: str) -> Iterator[FieldError]:
     """Check where a webhook is (upstream: ValidateWebhookURL)."""
-    try:
-        url = urlsplit(text)
-    except ValueError:
+    if fault := _url_fault(text):
+        yield required("", f"url must be a valid URL: parse {quote(text)}: {fault}{_FORM}")
         return
+    url = urlsplit(text)
     if url.scheme != "https":
         yield invalid("", url.scheme, f"'https' is the only allowed URL scheme{_FORM}")
     user, at, host = url.netloc.rpartition("@")
@@ -141,6 +146,27 @@ def _url(text: str) -> Iterator[FieldError]:
         yield invalid("", url.fragment, "fragments are not permitted in the URL")
     if url.query:
         yield invalid("", url.query, "query parameters are not permitted in the URL")
+
+
+def _url_fault(text: str) -> str:
+    """Return why Go cannot parse a URL, "" if it can."""
+    if _CONTROL.search(text):
+        return "net/url: invalid control character in URL"
+    if text.startswith(":"):
+        return "missing protocol scheme"
+    if (scheme := _SCHEME.match(text)) is None and ":" in text.partition("/")[0].partition("?")[0]:
+        return "first path segment in URL cannot contain colon"
+    rest = text[scheme.end() :] if scheme else text
+    if escape := _ESCAPE.search(rest.partition("?")[0]):
+        return f"invalid URL escape {quote(escape[0])}"
+    host = re.split("[/?#]", rest[2:], maxsplit=1)[0].rpartition("@")[2] if rest.startswith("//") else ""
+    if bad := _NO_HOST.search(host):
+        return f"invalid character {quote(bad[0])} in host name"
+    try:
+        urlsplit(text)
+    except ValueError:
+        return "missing ']' in host"
+    return ""
 
 
 def _service(service: Obj) -> Iterator[FieldError]:
