@@ -88,9 +88,16 @@ def drop_traffic_policy(service: Obj) -> None:
         service["spec"].pop("internalTrafficPolicy", None)
 
 
-def set_data_sources(spec: Obj) -> None:
+# What the old field can name: upstream drops anything else without a word.
+_OLD_SOURCES = (("PersistentVolumeClaim", ""), ("VolumeSnapshot", "snapshot.storage.k8s.io"))
+
+
+def set_data_sources(spec: Obj, stored: Obj | None = None) -> None:
     """Fill a claim's old data source field from the new one, or the new from the old."""
     old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    used = any((stored or {}).get(name) for name in ("dataSource", "dataSourceRef"))
+    if not used and old and not new and (old.get("kind"), old.get("apiGroup") or "") not in _OLD_SOURCES:
+        old = spec.pop("dataSource") and None
     if old and not new:
         spec["dataSourceRef"] = dict(old)
     elif new and not old and not new.get("namespace"):

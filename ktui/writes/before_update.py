@@ -177,7 +177,7 @@ def _member_errors(
     elif resource.id == "statefulsets.apps":
         drop_most_unavailable(new, old)
     elif resource.id == "persistentvolumeclaims":
-        set_data_sources(new.setdefault("spec", {}))
+        set_data_sources(new.setdefault("spec", {}), old.get("spec"))
     elif resource.id == "pods":
         spec = new.setdefault("spec", {})
         pods.settled(old.get("spec") or {}, spec)

@@ -113,6 +113,9 @@ def _job(spec: Obj) -> None:
     spec.setdefault("podReplacementPolicy", replacement)
 
 
+_FAILED = ("podFailurePolicy.rules[].onPodConditions[].status", Unset("True"))
+
+
 def _service(spec: Obj) -> None:
     kind = spec["type"]
     if kind in ("ClusterIP", "NodePort", "LoadBalancer"):
@@ -194,8 +197,8 @@ _SCALE_UP = [{"type": "Pods", "value": 4, "periodSeconds": 15}, _PERCENT]
 _AUTOSCALER = (
     ("spec.metrics", Unset([{"type": "Resource", **_CPU}])),
     ("spec.behavior.scaleUp!.stabilizationWindowSeconds", 0),
-    ("spec.behavior.scaleUp", members(selectPolicy="Max", policies=Unset(_SCALE_UP))),
-    ("spec.behavior.scaleDown!", members(selectPolicy="Max", policies=Unset([_PERCENT]))),
+    ("spec.behavior.scaleUp", members(selectPolicy="Max", policies=_SCALE_UP)),
+    ("spec.behavior.scaleDown!", members(selectPolicy="Max", policies=[_PERCENT])),
 )  # fmt: skip
 
 
@@ -227,7 +230,8 @@ _BY_KIND: dict[str, Table] = {
     "CronJob": (
         ("spec!.concurrencyPolicy", Unset("Allow")),
         ("spec", members(suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)),
-        ("spec.jobTemplate!.metadata!", ()), ("spec.jobTemplate.spec!", _TEMPLATE), ("status!", ()),
+        ("spec.jobTemplate!.metadata!", ()), ("spec.jobTemplate.spec!", (*_TEMPLATE, _FAILED)),
+        ("status!", ()),
     ),
     "CustomResourceDefinition": (("", set_definition_defaults),),
     "DaemonSet": (
@@ -251,7 +255,7 @@ _BY_KIND: dict[str, Table] = {
     "Job": (
         ("spec!", _job),
         ("spec", members(parallelism=1, suspend=False, manualSelector=False, completionMode="NonIndexed")),
-        ("spec", _TEMPLATE), ("", _labelled_by_template), ("status!", ()),
+        ("spec", (*_TEMPLATE, _FAILED)), ("", _labelled_by_template), ("status!", ()),
     ),
     "LimitRange": (("spec.limits[]", _limit),),
     "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),

@@ -19,7 +19,7 @@ from ktui.kube.status import bare_error, other_namespace
 from ktui.writes.strategies import GENERATION_COUNTS
 from ktui.writes.validation.selectors import label_errors
 from ktui.writes.validation.updates.order import CHANGE, FIXED, META, VALUES, update_order
-from ktui.writes.validation.values.checks import IP_FAULT, is_address
+from ktui.writes.validation.values.addresses import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")

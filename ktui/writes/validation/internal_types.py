@@ -85,7 +85,7 @@ def _fits(value: Any) -> bool:
 
 def _struct(value: Any, message: str) -> Any:
     if value is None or message.startswith("meta.v1."):
-        return value
+        return value and {name: member for name, member in value.items() if member not in (None, [], {})}
     found: Obj = {}
     if message == "core.v1.PodSpec" and value.get("securityContext") is not None:
         hosts = {name: value[name] for name in _OF_CONTEXT if name in value}

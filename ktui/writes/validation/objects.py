@@ -35,6 +35,7 @@ from ktui.writes.validation.values import (
     webhooks,
     workloads,
 )
+from ktui.writes.validation.values.addresses import STRICT
 from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 
 _ROWS: dict[str, Rows] = {
@@ -85,6 +86,9 @@ def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
     errors = value_errors(resource.id, new)
     if resource.id == "jobs.batch":
         return [*generated_selector_errors(new, prefixed=has_prefixed_labels(old)), *errors]
+    if any(error.message.endswith(STRICT) for error in errors):
+        before = {error.message for error in value_errors(resource.id, old)}
+        errors = [e for e in errors if e.message not in before or not e.message.endswith(STRICT)]
     tolerated = _TOLERATED.get(resource.id, frozenset()) & {error.field for error in errors}
     if tolerated:
         tolerated &= {error.field for error in value_errors(resource.id, old)}

@@ -10,7 +10,10 @@ from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
 from ktui.kube.quantity import amount
-from ktui.writes.validation.values.checks import numbered, without_zeros
+from ktui.writes.validation.values.addresses import without_zeros
+from ktui.writes.validation.values.checks import (
+    numbered,
+)
 from ktui.writes.validation.values.scheduling import PREFERRED, REQUIRED
 
 # Kinds whose name becomes part of the names of pods, and the path of each kind's template.

@@ -73,10 +73,14 @@ def test_a_gated_pod_says_why_it_waits() -> None:
     assert "status" not in plain
 
 
+CLAIM: Obj = {"kind": "PersistentVolumeClaim", "name": "a"}
+
+
 @pytest.mark.parametrize(
     ("spec", "old", "new"),
     [
-        ({"dataSource": {"kind": "K", "name": "a"}}, {"kind": "K", "name": "a"}, {"kind": "K", "name": "a"}),
+        ({"dataSource": {"kind": "K", "name": "a"}}, None, None),
+        ({"dataSource": CLAIM}, CLAIM, CLAIM),
         (
             {"dataSourceRef": {"kind": "K", "name": "a"}},
             {"kind": "K", "name": "a"},

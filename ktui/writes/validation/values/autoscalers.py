@@ -18,9 +18,9 @@ from ktui.writes.validation.values.checks import (
     dns_label,
     has,
     inside,
+    listed,
     needs,
     not_negative,
-    one_of,
     reference_to,
     text_of,
 )
@@ -179,7 +179,7 @@ def _step(policy: Obj) -> Iterator[FieldError]:
 _SCALING: Rows = (
     ("stabilizationWindowSeconds", demand(lambda n: n >= 0, "must be greater than or equal to zero")),
     ("stabilizationWindowSeconds", demand(lambda n: n <= 3600, "must be less than or equal to 3600")),
-    ("selectPolicy", one_of("Disabled", "Max", "Min")),
+    ("selectPolicy", listed("Disabled", "Max", "Min")),
     ("", has("policies", why="must specify at least one Policy")), ("policies[]", _step),
     ("tolerance", not_negative),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from ktui.writes.validation.values.checks import (
     dns_label,
     has,
     inside,
-    one_of,
+    listed,
     selector,
     subdomain,
 )
@@ -59,6 +59,6 @@ def _one_source(spec: Obj) -> Iterator[FieldError]:
 CLAIM_SPEC: Rows = (
     ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
     ("accessModes", access_modes), ("", _storage), ("storageClassName", subdomain),
-    ("volumeMode", one_of(*VOLUME_MODES)), ("dataSource", _data_source), ("dataSourceRef", _data_source),
+    ("volumeMode", listed(*VOLUME_MODES)), ("dataSource", _data_source), ("dataSourceRef", _data_source),
     ("", _one_source), ("volumeAttributesClassName", subdomain),
 )  # fmt: skip

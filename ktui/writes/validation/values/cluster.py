@@ -19,17 +19,17 @@ from ktui.kube.names import (
 )
 from ktui.writes.objectmeta import unqualified
 from ktui.writes.validation.internal_types import internal
+from ktui.writes.validation.values.addresses import address_range, is_range, usual_range
 from ktui.writes.validation.values.checks import (
     Rows,
-    address_range,
     config_key,
     demand,
     dns_label,
     duplicate,
     has,
     inside,
-    is_range,
     label_key,
+    labels,
     natural,
     one_of,
     path_segment,
@@ -37,9 +37,9 @@ from ktui.writes.validation.values.checks import (
     subdomain,
     text_of,
 )
-from ktui.writes.validation.values.scheduling import EFFECTS
+from ktui.writes.validation.values.containers import resource_amounts
+from ktui.writes.validation.values.scheduling import EFFECTS, toleration
 
-_STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", "services"})
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
@@ -172,17 +172,6 @@ def _system_fault(name: str, obj: Obj) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if obj.get("globalDefault") else ""
 
 
-def _overhead(obj: Obj) -> Iterator[FieldError]:
-    """Check the names of amounts; upstream's path of them is not that in the object."""
-    for name in (obj.get("overhead") or {}).get("podFixed") or {}:
-        faults = ["must be a standard resource type or fully qualified"]
-        faults += ["must be a standard resource for containers"]
-        if name in _STANDARD or name.startswith("hugepages-"):
-            faults = []
-        for why in label_key_faults(name) if "/" in name else faults:
-            yield invalid(f".overhead.limits[{name}]", name, why)
-
-
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
 USAGES = (
     "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign",
@@ -214,7 +203,7 @@ def cidr_errors(obj: Obj) -> Iterator[FieldError]:
         yield invalid(field, {"CIDRs": ranges}, "may only hold up to 2 values")
     else:
         for index, value in enumerate(ranges):
-            yield from inside(f"{field}[{index}]", address_range(value))
+            yield from inside(f"{field}[{index}]", usual_range(value))
         if len(ranges) == 2 and (":" in ranges[0]) == (":" in ranges[1]) and all(map(is_range, ranges)):
             yield invalid(field, ranges, _ONE_OF_EACH)
 
@@ -292,6 +281,10 @@ KINDS: dict[str, Rows] = {
     "priorityclasses.scheduling.k8s.io": (
         ("", _priority), ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
     ),
-    "runtimeclasses.node.k8s.io": (("", _overhead), ("", has("handler")), ("handler", dns_label)),
+    "runtimeclasses.node.k8s.io": (
+        ("", has("handler")), ("handler", dns_label),
+        ("overhead", lambda overhead: resource_amounts({"limits": overhead.get("podFixed") or {}})),
+        ("scheduling.nodeSelector", labels), ("scheduling.tolerations[]", toleration),
+    ),
     "secrets": (("data", _data), ("", _secret)),
 }  # fmt: skip

@@ -24,6 +24,7 @@ from ktui.writes.validation.values.checks import (
     header_name,
     inside,
     label_key,
+    listed,
     one_of,
     one_of_or_none,
     port_name_faults,
@@ -195,11 +196,19 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
         yield invalid(where, value, "must be an integer")
 
 
-def _profile_type(value: Obj) -> Iterator[FieldError]:
-    if not value.get("type"):
-        yield required(".type", "type is required when seccompProfile is set")
-    else:
-        yield from inside(".type", one_of("Localhost", "RuntimeDefault", "Unconfined")(value["type"]))
+def _profile_type(what: str) -> Check:
+    """Demand the type of a profile, which its name does not tell."""
+
+    def check(value: Obj) -> Iterator[FieldError]:
+        if not value.get("type"):
+            yield required(".type", f"type is required when {what} is set")
+        elif value["type"] not in _PROFILES:
+            yield not_supported(".type", value["type"], _PROFILES)
+
+    return check
+
+
+_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 
 
 def profile(value: Obj) -> Iterator[FieldError]:
@@ -251,9 +260,9 @@ _PROBE: Rows = (
 )  # fmt: skip
 _NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
 SECCOMP: Rows = (
-    ("seccompProfile", _profile_type), ("seccompProfile", profile),
+    ("seccompProfile", _profile_type("seccompProfile")), ("seccompProfile", profile),
 )  # fmt: skip
-APP_ARMOR: Rows = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
+APP_ARMOR: Rows = (("appArmorProfile", _profile_type("appArmorProfile")),)
 # A reference to a key of a ConfigMap or Secret; a missing name is an invalid one.
 _KEY: Rows = (("", text_of("name", any_subdomain)), ("", has("key")), ("key", config_key))
 UNTIL_MOUNTS = table_of(
@@ -268,7 +277,7 @@ UNTIL_MOUNTS = table_of(
 AFTER_MOUNTS = table_of(
     ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")), ("resources", resource_amounts),
     ("securityContext.runAsUser", user_id), ("securityContext.runAsGroup", user_id),
-    ("securityContext.procMount", one_of("Default", "Unmasked")), *below("securityContext", SECCOMP),
+    ("securityContext.procMount", listed("Default", "Unmasked")), *below("securityContext", SECCOMP),
     ("securityContext", _security), *below("securityContext", APP_ARMOR),
 )  # fmt: skip
 OF_STARTED = table_of(
@@ -277,4 +286,4 @@ OF_STARTED = table_of(
     *below("readinessProbe", _PROBE), ("readinessProbe.terminationGracePeriodSeconds", _NO_GRACE),
     *below("startupProbe", _PROBE), ("startupProbe", _succeeds_once),
 )  # fmt: skip
-RESTARTS = table_of(("restartPolicy", one_of("Always", "Never", "OnFailure")))
+RESTARTS = table_of(("restartPolicy", listed("Always", "Never", "OnFailure")))

@@ -139,7 +139,8 @@ def _success_policy(spec: Obj) -> Iterator[FieldError]:
         names = {"SucceededIndexes": "succeededIndexes", "SucceededCount": "succeededCount"}
         rules = [{shown: rule.get(n) for shown, n in names.items()} for rule in policy.get("rules") or []]
         # as upstream shows its internal type
-        yield invalid(".successPolicy", {"Rules": rules or None}, "requires indexed completion mode")
+        found = None if policy.get("rules") is None else rules
+        yield invalid(".successPolicy", {"Rules": found}, "requires indexed completion mode")
         return
     rules = policy.get("rules") or []
     if not rules:

@@ -8,9 +8,15 @@ from collections.abc import Iterable, Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_many
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faults, wildcard_faults
+from ktui.writes.validation.values.addresses import (
+    address_range,
+    is_address,
+    is_range,
+    ordinary_address,
+    without_zeros,
+)
 from ktui.writes.validation.values.checks import (
     Rows,
-    address_range,
     any_dns_label,
     any_subdomain,
     at_most_bytes,
@@ -21,14 +27,11 @@ from ktui.writes.validation.values.checks import (
     duplicate,
     has,
     inside,
-    is_address,
-    is_range,
     labels,
+    listed,
     needs,
     numbered,
     one_of,
-    one_of_or_none,
-    ordinary_address,
     port_number,
     port_or_name,
     qualified,
@@ -37,7 +40,6 @@ from ktui.writes.validation.values.checks import (
     subdomain,
     table_of,
     text_of,
-    without_zeros,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
 from ktui.writes.validation.values.services import FAMILIES
@@ -132,7 +134,8 @@ def _parameters(reference: Obj) -> Iterator[FieldError]:
 
 def _controller(named: Obj) -> Iterator[FieldError]:
     """An IngressClass names its controller; a missing spec is an empty one."""
-    yield from inside(".spec", text_of("controller", domain_path)(named.get("spec") or {}))
+    for check in (at_most_bytes(250), domain_path):
+        yield from inside(".spec", text_of("controller", check)(named.get("spec") or {}))
 
 
 def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
@@ -284,7 +287,7 @@ _ENDPOINT = table_of(
 )  # fmt: skip
 _ADDRESS: Rows = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
 _PEER: Rows = (("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer))
-_POLICY_PORT: Rows = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
+_POLICY_PORT: Rows = (("protocol", listed("TCP", "UDP", "SCTP")), ("", _policy_port))
 KINDS: dict[str, Rows] = {
     "endpoints": below("subsets[]", (
         ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
@@ -295,13 +298,13 @@ KINDS: dict[str, Rows] = {
         ("", text_of("addressType", one_of("FQDN", *FAMILIES))), ("ports", _slice_ports), ("", _addresses),
     ),
     "ingressclasses.networking.k8s.io": (
-        ("spec.controller", at_most_bytes(250)), ("", _controller), ("spec.parameters", _parameters),
+        ("", _controller), ("spec.parameters", _parameters),
     ),
     "ingresses.networking.k8s.io": (
         ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
         ("spec.rules[].http", has("paths")), ("spec.rules[].http.paths[]", _path),
         ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
-        ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
+        ("spec.ingressClassName", any_subdomain), ("", _class_of_annotation),
     ),
     "networkpolicies.networking.k8s.io": (
         ("spec.podSelector", selector),

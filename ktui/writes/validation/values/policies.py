@@ -14,8 +14,8 @@ from ktui.writes.validation.values.checks import (
     count_or_percent,
     duplicate,
     inside,
+    listed,
     numbered,
-    one_of,
     selector,
 )
 
@@ -209,7 +209,7 @@ KINDS: dict[str, Rows] = {
     "poddisruptionbudgets.policy": (
         ("spec", _one_bound), ("spec.minAvailable", count_or_percent),
         ("spec.maxUnavailable", count_or_percent), ("spec.selector", selector),
-        ("spec.unhealthyPodEvictionPolicy", one_of("AlwaysAllow", "IfHealthyBudget")),
+        ("spec.unhealthyPodEvictionPolicy", listed("AlwaysAllow", "IfHealthyBudget")),
     ),
     "resourcequotas": (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected)),
 }  # fmt: skip

@@ -8,19 +8,17 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.writes.validation.updates.services import type_of
+from ktui.writes.validation.values.addresses import IP_FAULT, address_range, is_address, ordinary_address
 from ktui.writes.validation.values.checks import (
-    IP_FAULT,
     Rows,
-    address_range,
     dns_label,
     duplicate,
     inside,
-    is_address,
     label_key,
     labels,
+    listed,
     numbered,
     one_of,
-    ordinary_address,
     port_number,
     port_or_name,
     qualified,
@@ -107,7 +105,7 @@ def address_errors(spec: Obj) -> Iterator[FieldError]:
     yield from inside(".ipFamilies", _families(spec.get("ipFamilies") or []))
     if (policy := spec.get("ipFamilyPolicy")) is not None:
         possible = ("PreferDualStack", "RequireDualStack", "SingleStack")
-        yield from inside(".ipFamilyPolicy", one_of(*possible)(policy))
+        yield from inside(".ipFamilyPolicy", listed(*possible)(policy))
     yield from _given(given or ([own] if own else []), spec.get("ipFamilies") or [])
 
 
@@ -213,7 +211,7 @@ KINDS: dict[str, Rows] = {
         ("spec.externalIPs[]", ordinary_address),
         ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
         ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
-        ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
-        ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
+        ("spec.internalTrafficPolicy", listed("Cluster", "Local")),
+        ("spec.trafficDistribution", listed("PreferClose", "PreferSameZone", "PreferSameNode")),
     ),
 }  # fmt: skip

@@ -16,8 +16,8 @@ from ktui.writes.validation.values.checks import (
     has,
     inside,
     label_key,
+    listed,
     more_than_nothing,
-    one_of,
     one_of_or_none,
     qualified,
     subdomain,
@@ -123,7 +123,7 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
 
 KINDS: dict[str, Rows] = {
     "csidrivers.storage.k8s.io": (
-        ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
+        ("spec.fsGroupPolicy", listed("File", "None", "ReadWriteOnceWithFSType")),
         ("spec.volumeLifecycleModes", _lifecycle),
     ),
     "persistentvolumeclaims": below("spec", CLAIM_SPEC),
@@ -132,12 +132,12 @@ KINDS: dict[str, Rows] = {
         ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
         ("nodeAffinity", has("required", why="must specify required node constraints")),
         *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
-        ("volumeMode", one_of(*VOLUME_MODES)), ("", _attributes),
+        ("volumeMode", listed(*VOLUME_MODES)), ("", _attributes),
     )),
     "storageclasses.storage.k8s.io": (
         ("", has("provisioner")), ("provisioner", lambda name: qualified(name.lower())),
-        ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
-        ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
+        ("parameters", _parameters), ("reclaimPolicy", one_of_or_none("Delete", "Retain")),
+        ("volumeBindingMode", listed("Immediate", "WaitForFirstConsumer")),
         ("allowedTopologies", _topologies),
     ),
 }  # fmt: skip

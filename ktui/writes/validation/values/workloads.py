@@ -35,12 +35,18 @@ def _none(value: Any) -> bool:
 
 def _rolls(rolling: Obj) -> Iterator[FieldError]:
     """Check how a Deployment rolls: something may be missing, or something may be too many."""
-    missing, more = rolling.get("maxUnavailable"), rolling.get("maxSurge")
-    yield from inside(".maxUnavailable", whole_or_percent(missing or 0))
-    yield from inside(".maxSurge", whole_or_percent(more or 0))
+    missing, more = _limits(rolling)
+    yield from inside(".maxUnavailable", whole_or_percent(missing))
+    yield from inside(".maxSurge", whole_or_percent(more))
     if _none(missing) and _none(more):
-        yield invalid(".maxUnavailable", missing or 0, "may not be 0 when `maxSurge` is 0")
-    yield from inside(".maxUnavailable", not_above_all(missing or 0))
+        yield invalid(".maxUnavailable", missing, "may not be 0 when `maxSurge` is 0")
+    yield from inside(".maxUnavailable", not_above_all(missing))
+
+
+def _limits(rolling: Obj) -> tuple[Any, Any]:
+    """Return how many may be missing, and how many too many; without a limit none."""
+    missing, more = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    return 0 if missing is None else missing, 0 if more is None else more
 
 
 def _strategy(strategy: Obj) -> Iterator[FieldError]:
@@ -80,7 +86,7 @@ def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
 
 
 def _daemons_roll(rolling: Obj) -> Iterator[FieldError]:
-    missing, more = rolling.get("maxUnavailable") or 0, rolling.get("maxSurge") or 0
+    missing, more = _limits(rolling)
     for check in (whole_or_percent, not_above_all):
         yield from inside(".maxUnavailable", check(missing))
         yield from inside(".maxSurge", check(more))
