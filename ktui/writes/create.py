@@ -23,9 +23,10 @@ from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
-from ktui.writes.admission.mutation import admit_pod, changes, check_overhead, outline, set_classes
+from ktui.writes.admission.mutation import admit_pod, changes, outline, set_classes
 from ktui.writes.admission.quotas import QUOTAS, charge_quotas
 from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
+from ktui.writes.admission.runtime_classes import admit_runtime_class, check_overhead, runtime_class_of
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_account
 from ktui.writes.admission.unenforced import check_webhooks, unenforced
 from ktui.writes.before_create import prepare, set_requester
@@ -152,7 +153,8 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
     if new.resource.id == "services":
         await check_new(server, obj)
-    await compute(_admit, server, call, new, obj, node)
+    runtime = await runtime_class_of(server, obj) if new.resource.id == "pods" else None
+    await compute(_admit, server, call, new, obj, node, runtime)
     if not new.authorized:
         authorize_creation(server, call, new.resource)
     await compute(check_limits, new.resource, obj, limits)
@@ -187,17 +189,20 @@ def _tracked(new: Creation, obj: Obj) -> Obj:
     return obj
 
 
-def _admit(server: Server, call: Call, new: Creation, obj: Obj, node: Obj | None) -> None:
-    """Run admission and validation; `node` is the pod's node. Raises StatusError 422."""
+def _admit(
+    server: Server, call: Call, new: Creation, obj: Obj, node: Obj | None, runtime: Obj | None
+) -> None:
+    """Run admission and validation; a pod has its node and RuntimeClass. Raises StatusError 403 or 422."""
     resource = new.resource
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
+        admit_runtime_class(obj, runtime)
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
     shown = obj if resource.custom else {**as_sent(obj, new.obj), "metadata": metadata_of(obj)}
     validate_metadata(obj, resource, new_errors(shown, resource, call.behaviour.minor))
     if resource.id == "pods":
-        check_overhead(obj)
+        check_overhead(obj, runtime)
     warn(call, list(unenforced(resource, obj, counts_quotas=server.services.counts_quotas)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)

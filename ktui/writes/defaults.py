@@ -48,6 +48,12 @@ def _host_ports(spec: Obj) -> None:
                     port.setdefault("hostPort", port.get("containerPort"))
 
 
+def _grace(spec: Obj) -> None:
+    """A pod that wants to end before its deletion ends a second after it (upstream's conversion)."""
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+
+
 def _either(one: str, several: str, item: str = "") -> Fill:
     """Set the older member from the list, or the list from it where they differ, as upstream's conversion."""
 
@@ -260,7 +266,10 @@ _BY_KIND: dict[str, Table] = {
     "LimitRange": (("spec.limits[]", _limit),),
     "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),
     "Namespace": (("metadata", _namespace), ("spec!", ()), ("status!.phase", "Active")),
-    "NetworkPolicy": (("spec!", _policy_types), ("spec.ingress[]", PROTOCOL), ("spec.egress[]", PROTOCOL)),
+    "NetworkPolicy": (
+        ("spec!", _policy_types), ("spec.ingress[].ports[].protocol", "TCP"),
+        ("spec.egress[].ports[].protocol", "TCP"),
+    ),
     "Node": (("spec!", _either("podCIDR", "podCIDRs")), ("status!", _allocatable)),
     "PersistentVolume": (
         *_CLAIM, ("spec.persistentVolumeReclaimPolicy", Unset("Retain")), ("spec.hostPath.type", ""),
@@ -269,7 +278,7 @@ _BY_KIND: dict[str, Table] = {
     "Pod": (
         ("spec!", POD_SPEC), ("spec.enableServiceLinks", True),
         ("spec.initContainers[].resources", _requests), ("spec.containers[].resources", _requests),
-        ("spec", _host_ports), ("status!", _either("podIP", "podIPs", "ip")),
+        ("spec", _host_ports), ("spec", _grace), ("status!", _either("podIP", "podIPs", "ip")),
     ),
     "PodTemplate": _TEMPLATE,
     "PriorityClass": (("preemptionPolicy", "PreemptLowerPriority"),),
