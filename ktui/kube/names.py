@@ -9,6 +9,7 @@ _LABEL_VALUE = f"({_QUALIFIED})?"
 _DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_LABEL_LENGTH = 63
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _QUALIFIED_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', "
@@ -73,7 +74,12 @@ def wildcard_faults(name: str) -> list[str]:
 
 def dns_label_faults(name: str) -> list[str]:
     """Return what is wrong with a namespace's or container's name (RFC 1123 label); [] if it is valid."""
-    return _faults(name, _DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc")
+    too_long = (
+        [f"must be no more than {_LABEL_LENGTH} characters"] if len(name.encode()) > _LABEL_LENGTH else []
+    )
+    if not re.fullmatch(_DNS_LABEL, name) and re.fullmatch(_SUBDOMAIN, name):
+        return [*too_long, "must not contain dots"]
+    return _faults(name, _DNS_LABEL_RULE, _DNS_LABEL, "my-name", "123-abc", unit="characters")
 
 
 def config_key_faults(key: str) -> list[str]:

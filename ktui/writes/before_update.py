@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object
+from ktui.kube.fielderrors import FieldError, invalid, invalid_object
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.json_trees import Obj, copied
@@ -13,8 +13,13 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
 from ktui.wire.conversion import to_v1, to_v2
 from ktui.writes import definitions
-from ktui.writes.admission.mutation import qos_class, tolerate
-from ktui.writes.before_create import TRANSITION_TIME, drop_traffic_policy, set_data_sources
+from ktui.writes.admission.mutation import tolerate
+from ktui.writes.before_create import (
+    TRANSITION_TIME,
+    drop_most_unavailable,
+    drop_traffic_policy,
+    set_data_sources,
+)
 from ktui.writes.decoding.body import check_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.managedfields.apply import Apply
@@ -28,18 +33,19 @@ from ktui.writes.objectmeta import (
     validate_metadata,
 )
 from ktui.writes.strategies import KEPT_METADATA, NO_UNCONDITIONAL_UPDATES, reset_fields
+from ktui.writes.subresource_parts import PARTS
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
 from ktui.writes.validation.updates import pods, services
-from ktui.writes.validation.updates.field_rules import IMMUTABLE, spec_of
+from ktui.writes.validation.updates.field_rules import IMMUTABLE
+from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.services import address_errors
 
 # Metadata that only the server sets; values from clients are ignored.
 SERVERS_OWN = (
     "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink",
 )  # fmt: skip
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
-DECISIONS = ("Approved", "Denied", "Failed")
-RESIZABLE = frozenset({"cpu", "memory"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +86,12 @@ def check_identity(new: Obj, context: UpdateContext) -> None:
         raise bad_request(f"the name of the object ({name}) {why}")
 
 
-def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
+def updated(
+    old: Obj, new: Obj, context: UpdateContext, as_sent: Callable[[Obj], Obj] = lambda obj: obj
+) -> Obj:
     """Return the object to store; raise StatusError 409 or 422.
 
-    `old` has etcd's current resourceVersion; an unchanged `new` is not stored.
+    `old` has etcd's current resourceVersion; an unchanged `new` is not stored. Errors show it `as_sent`.
     """
     resource = context.resource
     if context.whole:
@@ -109,7 +117,7 @@ def updated(old: Obj, new: Obj, context: UpdateContext) -> Obj:
         definitions.add_stored_version(new)
     # A manager owns what it sent, not what is restored of it.
     sent = {**new, "spec": copied(new["spec"])} if resource.id == "services" and "spec" in new else new
-    values, fixed = _member_errors(old, new, context)
+    values, fixed = _member_errors(old, new, context, as_sent)
     validate_metadata(new, resource, values, change, context.subresource, fixed)
     if next_generation(old, new, resource):
         metadata["generation"] = int(was.get("generation", 0)) + 1
@@ -155,7 +163,9 @@ def _count_templates(old: Obj, new: Obj) -> None:
     metadata_of(new).setdefault("annotations", {})[TEMPLATE_GENERATION] = str(count + changed)
 
 
-def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[FieldError], list[FieldError]]:
+def _member_errors(
+    old: Obj, new: Obj, context: UpdateContext, as_sent: Callable[[Obj], Obj]
+) -> tuple[list[FieldError], list[FieldError]]:
     """Return the errors outside the metadata: in the object itself, and in its changes.
 
     Before that, fields that a client may omit of a built-in kind are restored.
@@ -167,17 +177,27 @@ def _member_errors(old: Obj, new: Obj, context: UpdateContext) -> tuple[list[Fie
         if resource.id == "services":
             return services.status_errors(new), []
         return status_errors(resource.id, new, old), []
-    if context.subresource or not has_changed(old, new):
-        return [], []
+    if context.subresource or not has_changed(old, new) or resource.id == "namespaces":
+        return [], []  # the server keeps what a namespace has besides metadata
     if resource.id == "services" and isinstance(new.get("spec"), dict):
         services.settled(old.get("spec") or {}, new["spec"])
+        _check_addresses(new, context)
+    elif resource.id == "statefulsets.apps":
+        drop_most_unavailable(new, old)
     elif resource.id == "persistentvolumeclaims":
-        set_data_sources(new.setdefault("spec", {}))
+        set_data_sources(new.setdefault("spec", {}), old.get("spec"))
     elif resource.id == "pods":
         spec = new.setdefault("spec", {})
         pods.settled(old.get("spec") or {}, spec)
         tolerate(spec)
-    return changed_errors(old, new, resource), change_errors(old, new, resource)
+    shown = {**as_sent(new), "metadata": new["metadata"]}
+    return changed_errors(old, shown, resource), change_errors(old, shown, resource)
+
+
+def _check_addresses(service: Obj, context: UpdateContext) -> None:
+    """Raise StatusError 422 for wrong addresses: upstream allocates before it validates."""
+    if errors := list(inside("spec", address_errors(service["spec"]))):
+        raise invalid_object("Service", "", context.name, errors)
 
 
 def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
@@ -221,7 +241,7 @@ def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
     """Restore what this request may not change, as the status without its subresource; StatusError 422."""
-    if part := _PARTS.get(context.subresource):
+    if part := PARTS.get(context.subresource):
         sent = dict(new)
         new.clear()
         new.update(copied(old))
@@ -259,87 +279,3 @@ def finished_deleting(obj: Obj) -> bool:
     spec = obj.get("spec") or {}
     held = obj.get("kind") == "Namespace" and spec.get("finalizers")
     return not held and not metadata.get("deletionGracePeriodSeconds")
-
-
-def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
-    """Containers for debugging can be added, but never changed or removed."""
-    wanted = spec_of(sent).get("ephemeralContainers") or []
-    present = spec_of(old).get("ephemeralContainers") or []
-    new["spec"]["ephemeralContainers"] = wanted
-    if not wanted:
-        del new["spec"]["ephemeralContainers"]
-    by_name = {c.get("name"): c for c in wanted}
-    for container in present:
-        name = container.get("name")
-        if by_name.get(name) != container:
-            done = "changed" if name in by_name else "removed"
-            why = f'existing ephemeral containers "{name}" may not be {done}\n'
-            yield forbidden("spec.ephemeralContainers", why)
-    others = {c.get("name") for key in ("containers", "initContainers") for c in spec_of(old).get(key) or []}
-    for index, container in enumerate(wanted):
-        path = f"spec.ephemeralContainers[{index}]"
-        if container.get("name") in others:
-            yield invalid(f"{path}.name", container["name"], "must not be the name of a container")
-        for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
-            if container.get(name):
-                yield forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
-
-
-def _sizes(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
-    """CPU and memory of containers can change, but not the quality of service."""
-    for member in ("containers", "initContainers"):
-        wanted = {c.get("name"): c.get("resources") for c in spec_of(sent).get(member) or []}
-        for container in spec_of(new).get(member) or []:
-            if container.get("name") in wanted:
-                container["resources"] = wanted[container["name"]] or {}
-    was, now = qos_class(spec_of(old)), qos_class(spec_of(new))
-    if was != now:
-        yield invalid("spec", was, "Pod QOS Class may not change as a result of resizing")
-    for member in ("containers", "initContainers"):
-        pairs = zip(spec_of(old).get(member) or [], spec_of(new).get(member) or [], strict=True)
-        for index, (before, after) in enumerate(pairs):
-            yield from _size_errors(before, after, f"spec.{member}[{index}].resources")
-
-
-def _size_errors(before: Obj, after: Obj, path: str) -> Iterator[FieldError]:
-    for kind in ("limits", "requests"):
-        one, other = ((c.get("resources") or {}).get(kind) or {} for c in (before, after))
-        for name in sorted(one.keys() | other.keys()):
-            if name not in RESIZABLE and one.get(name) != other.get(name):
-                yield forbidden("spec", "only cpu and memory resources are mutable")
-            elif name in one and name not in other:
-                yield forbidden(f"{path}.{kind}", f"resource {kind} cannot be removed")
-
-
-def _approval(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:
-    """Decisions about a certificate signing request are made once and never withdrawn."""
-    status = new["status"] = dict(old.get("status") or {})
-    present = {c.get("type"): c for c in status.get("conditions") or []}
-    conditions = []
-    now = timestamp()
-    for index, condition in enumerate((sent.get("status") or {}).get("conditions") or []):
-        kind, path = condition.get("type"), f"status.conditions[{index}]"
-        if condition.get("status", "True") != "True" and kind in DECISIONS:
-            yield invalid(f"{path}.status", condition["status"], 'supported values: "True"')
-        before = present.get(kind) or {}
-        new_one = {"status": "True", **condition}
-        new_one.setdefault("lastUpdateTime", before.get("lastUpdateTime") or now)
-        new_one.setdefault("lastTransitionTime", before.get("lastTransitionTime") or now)
-        conditions.append(new_one)
-    kinds = [c.get("type") for c in conditions]
-    for kind in DECISIONS:
-        if kind in present and kind not in kinds:
-            yield forbidden("status.conditions", f'updates may not remove a condition of type "{kind}"')
-    if "Approved" in kinds and "Denied" in kinds:
-        at = kinds.index("Denied")
-        why = "Approved and Denied conditions are mutually exclusive"
-        yield invalid(f"status.conditions[{at}].type", "Denied", why)
-    status["conditions"] = conditions
-
-
-_PARTS: dict[str, Callable[[Obj, Obj, Obj], Iterator[FieldError]]] = {
-    "approval": _approval,
-    "ephemeralcontainers": _ephemeral_containers,
-    "resize": _sizes,
-}
-"""By subresource: put the part of the sent object that it changes into the new one, and yield its errors."""

@@ -24,9 +24,10 @@ from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
-from ktui.writes.admission.mutation import admit_pod, changes, check_overhead, outline, set_classes
+from ktui.writes.admission.mutation import admit_pod, changes, outline, set_classes
 from ktui.writes.admission.quotas import QUOTAS, charge_quotas
 from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
+from ktui.writes.admission.runtime_classes import admit_runtime_class, check_overhead, runtime_class_of
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_account
 from ktui.writes.admission.unenforced import check_webhooks, unenforced
 from ktui.writes.before_create import prepare, set_requester
@@ -41,12 +42,25 @@ from ktui.writes.decoding.body import (
     unconverted,
     unknown_texts,
 )
-from ktui.writes.decoding.typed_objects import keep_empty_lists, shaped, shaped_by_converter, warn
+from ktui.writes.decoding.typed_objects import (
+    as_sent,
+    shaped,
+    shaped_by_converter,
+    warn,
+    with_empty_lists,
+)
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import fill_new, finalizer_warnings, metadata_of, timestamp, validate_metadata
+from ktui.writes.objectmeta import (
+    drop_repeated_owners,
+    fill_new,
+    finalizer_warnings,
+    metadata_of,
+    timestamp,
+    validate_metadata,
+)
 from ktui.writes.options import WriteOptions, write_options
-from ktui.writes.service_allocation import allocating
+from ktui.writes.service_allocation import allocating, check_new
 from ktui.writes.strategies import STATUS_CREATED
 from ktui.writes.validation.objects import new_errors, object_warnings
 
@@ -134,6 +148,7 @@ def ttl_of(server: Server, resource: Resource) -> int:
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     """Return the object to store: defaults, managed fields, admission, in upstream's order."""
     typed = await compute(_shaped, server, call, new)
+    warn(call, drop_repeated_owners(typed, patched=new.apply is not None))
     await confirm_new_grant(server, call, new.resource, typed)
     obj = await compute(_tracked, new, typed)
     node = None
@@ -144,7 +159,10 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     limits = await _limits(server, call, new.resource, obj)
     await set_classes(server, new.resource, obj)
     await check_webhooks(server, new.resource, call.info, "CREATE", obj)
-    await compute(_admit, server, call, new.resource, obj, node)
+    if new.resource.id == "services":
+        await check_new(server, obj)
+    runtime = await runtime_class_of(server, obj) if new.resource.id == "pods" else None
+    await compute(_admit, server, call, new, obj, node, runtime)
     if not new.authorized:
         authorize_creation(server, call, new.resource)
     await compute(check_limits, new.resource, obj, limits)
@@ -171,23 +189,28 @@ def _tracked(new: Creation, obj: Obj) -> Obj:
     """Return the typed object with its managed fields."""
     resource = new.resource
     metadata_of(obj).pop("managedFields", None)
-    keep_empty_lists(obj, new.obj)
-    if new.apply is not None:
-        new.apply.track(None, obj, timestamp())
-    else:
-        track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
+    with with_empty_lists(obj, new.obj):
+        if new.apply is not None:
+            new.apply.track(None, obj, timestamp())
+        else:
+            track_update(None, obj, manager=new.options.field_manager, time=timestamp(), resource=resource)
     return obj
 
 
-def _admit(server: Server, call: Call, resource: Resource, obj: Obj, node: Obj | None) -> None:
-    """Run admission and validation; `node` is the pod's node. Raises StatusError 422."""
+def _admit(
+    server: Server, call: Call, new: Creation, obj: Obj, node: Obj | None, runtime: Obj | None
+) -> None:
+    """Run admission and validation; a pod has its node and RuntimeClass. Raises StatusError 403 or 422."""
+    resource = new.resource
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
+        admit_runtime_class(obj, runtime)
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
-    validate_metadata(obj, resource, new_errors(obj, resource, call.behaviour.minor))
+    shown = obj if resource.custom else {**as_sent(obj, new.obj), "metadata": metadata_of(obj)}
+    validate_metadata(obj, resource, new_errors(shown, resource, call.behaviour.minor))
     if resource.id == "pods":
-        check_overhead(obj)
+        check_overhead(obj, runtime)
     warn(call, list(unenforced(resource, obj, counts_quotas=server.services.counts_quotas)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)

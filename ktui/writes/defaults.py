@@ -8,10 +8,10 @@ from typing import Any
 
 from ktui.kube.flow_rules import DEFAULT_PRECEDENCE, DEFAULT_SHARES
 from ktui.kube.json_trees import Obj
-from ktui.wire.schema import SERVED_AS, fields_by_name
 from ktui.writes.default_rows import Fill, Table, Unset, filler, members
 from ktui.writes.definitions import set_definition_defaults
 from ktui.writes.objectmeta import metadata_of
+from ktui.writes.pod_defaults import POD_SPEC, PROTOCOL
 
 # A field of the internal type, shown as an annotation; the server counts it.
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
@@ -28,60 +28,7 @@ def _filler(kind: str) -> Fill:
     return filler(_BY_KIND.get(kind, ()))
 
 
-def _pulled(image: str, policy: str) -> Fill:
-    """Set the pull policy by the tag of the image."""
-
-    def pull(obj: Obj) -> None:
-        name = str(obj.get(image, ""))
-        latest = "@" not in name and name.rpartition("/")[2].partition(":")[2] in ("", "latest")
-        obj[policy] = obj.get(policy) or ("Always" if latest else "IfNotPresent")
-
-    return pull
-
-
-_OF_THE_POD = (("fieldRef.apiVersion", Unset("v1")), ("resourceFieldRef.divisor", "0"))
-_PROTOCOL = (("ports[].protocol", Unset("TCP")),)
-_HTTP = (("httpGet", members(path=Unset("/"), scheme=Unset("HTTP"))),)
-_PROBE = (
-    *members(timeoutSeconds=Unset(1), periodSeconds=Unset(10)),
-    *members(successThreshold=Unset(1), failureThreshold=Unset(3)), *_HTTP, ("grpc.service", ""),
-)  # fmt: skip
-_CONTAINER: Table = (
-    ("", _pulled("image", "imagePullPolicy")), ("resources", {}),
-    ("terminationMessagePath", Unset("/dev/termination-log")),
-    ("terminationMessagePolicy", Unset("File")), *_PROTOCOL, ("env[].valueFrom", _OF_THE_POD),
-    ("livenessProbe", _PROBE), ("readinessProbe", _PROBE), ("startupProbe", _PROBE),
-    ("lifecycle.postStart", _HTTP), ("lifecycle.preStop", _HTTP),
-)  # fmt: skip
-
-
-def _some_source(volume: Obj) -> None:
-    """Make a volume without a source an empty directory."""
-    sources = fields_by_name("core.v1.VolumeSource", SERVED_AS)
-    if all(value is None for name, value in volume.items() if name in sources):
-        volume["emptyDir"] = {}
-
-
-_VOLUME = (
-    ("secret.defaultMode", 0o644), ("configMap.defaultMode", 0o644), ("downwardAPI.defaultMode", 0o644),
-    ("downwardAPI.items[]", _OF_THE_POD), ("projected.defaultMode", 0o644),
-    ("projected.sources[].serviceAccountToken.expirationSeconds", 3600),
-    ("projected.sources[].downwardAPI.items[]", _OF_THE_POD), ("hostPath.type", ""),
-    ("image", _pulled("reference", "pullPolicy")), ("iscsi.iscsiInterface", "default"),
-    ("ephemeral.volumeClaimTemplate.spec!.volumeMode", "Filesystem"),
-    ("rbd", members(pool=Unset("rbd"), user=Unset("admin"), keyring=Unset("/etc/ceph/keyring"))),
-    ("azureDisk", members(cachingMode="ReadWrite", kind="Shared", fsType="ext4", readOnly=False)),
-    ("scaleIO", members(storageMode=Unset("ThinProvisioned"), fsType=Unset("xfs"))), ("", _some_source),
-)  # fmt: skip
-
-
-_POD_SPEC: Table = (
-    ("dnsPolicy", Unset("ClusterFirst")), ("restartPolicy", Unset("Always")),
-    ("schedulerName", Unset("default-scheduler")), ("terminationGracePeriodSeconds", 30),
-    ("securityContext", {}), ("initContainers[]", _CONTAINER),
-    ("containers[]", _CONTAINER), ("ephemeralContainers[]", _CONTAINER), ("volumes[]", _VOLUME),
-)  # fmt: skip
-_TEMPLATE_PARTS = (("metadata!", ()), ("spec!", _POD_SPEC))
+_TEMPLATE_PARTS = (("metadata!", ()), ("spec!", POD_SPEC))
 _TEMPLATE = (("template!", _TEMPLATE_PARTS),)
 
 
@@ -144,13 +91,29 @@ def _rolling(**limits: Any) -> Fill:
     return of_strategy
 
 
+def _stateful_update(strategy: Obj) -> None:
+    """A StatefulSet rolls by default; the limits of an update are those of a missing type only."""
+    if not strategy.get("type"):
+        strategy["type"] = "RollingUpdate"
+        strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
+
+
+def _partition(strategy: Obj) -> None:
+    rolling = strategy.get("rollingUpdate")
+    if strategy["type"] == "RollingUpdate" and isinstance(rolling, dict):
+        rolling.setdefault("partition", 0)
+
+
 def _job(spec: Obj) -> None:
     if "completions" not in spec and "parallelism" not in spec:
         spec["completions"] = 1
     # With a limit for each index there is none for all indexes together.
     spec.setdefault("backoffLimit", 2**31 - 1 if "backoffLimitPerIndex" in spec else 6)
-    replacement = "Failed" if spec.get("podFailurePolicy") else "TerminatingOrFailed"
+    replacement = "TerminatingOrFailed" if spec.get("podFailurePolicy") is None else "Failed"
     spec.setdefault("podReplacementPolicy", replacement)
+
+
+_FAILED = ("podFailurePolicy.rules[].onPodConditions[].status", Unset("True"))
 
 
 def _service(spec: Obj) -> None:
@@ -161,6 +124,8 @@ def _service(spec: Obj) -> None:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if kind == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
     if spec["sessionAffinity"] == "ClientIP":
         timeout = {"clientIP": {"timeoutSeconds": 10800}}
         spec["sessionAffinityConfig"] = spec.get("sessionAffinityConfig") or timeout
@@ -232,8 +197,8 @@ _SCALE_UP = [{"type": "Pods", "value": 4, "periodSeconds": 15}, _PERCENT]
 _AUTOSCALER = (
     ("spec.metrics", Unset([{"type": "Resource", **_CPU}])),
     ("spec.behavior.scaleUp!.stabilizationWindowSeconds", 0),
-    ("spec.behavior.scaleUp", members(selectPolicy="Max", policies=Unset(_SCALE_UP))),
-    ("spec.behavior.scaleDown!", members(selectPolicy="Max", policies=Unset([_PERCENT]))),
+    ("spec.behavior.scaleUp", members(selectPolicy="Max", policies=_SCALE_UP)),
+    ("spec.behavior.scaleDown!", members(selectPolicy="Max", policies=[_PERCENT])),
 )  # fmt: skip
 
 
@@ -265,7 +230,8 @@ _BY_KIND: dict[str, Table] = {
     "CronJob": (
         ("spec!.concurrencyPolicy", Unset("Allow")),
         ("spec", members(suspend=False, successfulJobsHistoryLimit=3, failedJobsHistoryLimit=1)),
-        ("spec.jobTemplate!.metadata!", ()), ("spec.jobTemplate.spec!", _TEMPLATE), ("status!", ()),
+        ("spec.jobTemplate!.metadata!", ()), ("spec.jobTemplate.spec!", (*_TEMPLATE, _FAILED)),
+        ("status!", ()),
     ),
     "CustomResourceDefinition": (("", set_definition_defaults),),
     "DaemonSet": (
@@ -280,8 +246,8 @@ _BY_KIND: dict[str, Table] = {
         ("spec.strategy!", _rolling(maxUnavailable="25%", maxSurge="25%")), ("spec", _TEMPLATE),
         ("status!", ()),
     ),
-    "EndpointSlice": (*_PROTOCOL, ("ports[].name", "")),
-    "Endpoints": (("subsets[]", _PROTOCOL),),
+    "EndpointSlice": (*PROTOCOL, ("ports[].name", "")),
+    "Endpoints": (("subsets[]", PROTOCOL),),
     "Event": (("", _event),),
     "FlowSchema": (("spec!.matchingPrecedence", Unset(DEFAULT_PRECEDENCE)),),
     "HorizontalPodAutoscaler": (("spec!.minReplicas", 1), ("", _autoscaler)),
@@ -289,19 +255,22 @@ _BY_KIND: dict[str, Table] = {
     "Job": (
         ("spec!", _job),
         ("spec", members(parallelism=1, suspend=False, manualSelector=False, completionMode="NonIndexed")),
-        ("spec", _TEMPLATE), ("", _labelled_by_template), ("status!", ()),
+        ("spec", (*_TEMPLATE, _FAILED)), ("", _labelled_by_template), ("status!", ()),
     ),
     "LimitRange": (("spec.limits[]", _limit),),
     "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),
     "Namespace": (("metadata", _namespace), ("spec!", ()), ("status!.phase", "Active")),
-    "NetworkPolicy": (("spec!", _policy_types), ("spec.ingress[]", _PROTOCOL), ("spec.egress[]", _PROTOCOL)),
+    "NetworkPolicy": (
+        ("spec!", _policy_types), ("spec.ingress[].ports[].protocol", "TCP"),
+        ("spec.egress[].ports[].protocol", "TCP"),
+    ),
     "Node": (("spec!", _either("podCIDR", "podCIDRs")), ("status!", _allocatable)),
     "PersistentVolume": (
         *_CLAIM, ("spec.persistentVolumeReclaimPolicy", Unset("Retain")), ("spec.hostPath.type", ""),
     ),
     "PersistentVolumeClaim": _CLAIM,
     "Pod": (
-        ("spec!", _POD_SPEC), ("spec.enableServiceLinks", True),
+        ("spec!", POD_SPEC), ("spec.enableServiceLinks", True),
         ("spec.initContainers[].resources", _requests), ("spec.containers[].resources", _requests),
         ("spec", _host_ports), ("status!", _either("podIP", "podIPs", "ip")),
     ),
@@ -321,14 +290,14 @@ _BY_KIND: dict[str, Table] = {
     "Secret": (("type", Unset("Opaque")), ("", _secret)),
     "Service": (
         ("spec!", members(type=Unset("ClusterIP"), sessionAffinity=Unset("None"))), ("spec", _service),
-        ("spec", _PROTOCOL),
+        ("spec", PROTOCOL),
         ("spec.ports[]", lambda port: port.update(targetPort=port.get("targetPort") or port.get("port"))),
         ("status!.loadBalancer!", ()), ("", _ip_modes),
     ),
     "StatefulSet": (
         ("spec!", members(replicas=1, revisionHistoryLimit=10, serviceName="")),
         ("spec.podManagementPolicy", Unset("OrderedReady")),
-        ("spec.updateStrategy!", _rolling(partition=0)),
+        ("spec.updateStrategy!", _stateful_update), ("spec.updateStrategy", _partition),
         ("spec.persistentVolumeClaimRetentionPolicy!.whenDeleted", Unset("Retain")),
         ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", Unset("Retain")), ("spec", _TEMPLATE),
         ("spec.volumeClaimTemplates[]", members(apiVersion=Unset("v1"), kind=Unset("PersistentVolumeClaim"))),

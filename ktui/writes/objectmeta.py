@@ -7,6 +7,7 @@ import random
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
@@ -17,7 +18,8 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
 from ktui.writes.strategies import GENERATION_COUNTS, UNCOUNTED_WHEN_NEW
 from ktui.writes.validation.selectors import label_errors
-from ktui.writes.validation.values.checks import IP_FAULT, is_address
+from ktui.writes.validation.updates.order import CHANGE, FIXED, META, VALUES, update_order
+from ktui.writes.validation.values.addresses import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
@@ -42,7 +44,7 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
         if not isinstance(owner, dict):
             continue
         found = {name: str(owner.get(name) or "") for name in ("apiVersion", "kind", "name", "uid")}
-        if not found["apiVersion"].rpartition("/")[2]:
+        if not found["apiVersion"].rpartition("/")[2] or found["apiVersion"].count("/") > 1:
             yield invalid(f"{_OWNERS}.apiVersion", found["apiVersion"], "version must not be empty")
         for name in ("kind", "name", "uid"):
             if not found[name]:
@@ -57,6 +59,28 @@ def owner_errors(owners: list[Any]) -> Iterator[FieldError]:
         yield invalid(_OWNERS, [_in_order(o) for o in owners], f"{why} and {other}")
 
 
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries{}; API server dedups owner references in 1.20+, "
+    "and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}"
+)
+
+
+def drop_repeated_owners(obj: Obj, *, patched: bool) -> list[str]:
+    """Remove owners that an object names twice, in place; return the warning for them.
+
+    Upstream looks at what a client sends, and again after the admission, which alone sees a patched object.
+    """
+    metadata = metadata_of(obj)
+    owners = metadata.get("ownerReferences") or []
+    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
+    if len(kept) == len(owners):
+        return []
+    repeated = [str(o.get("uid") or "") for index, o in enumerate(owners) if o in owners[:index]]
+    metadata["ownerReferences"] = kept
+    when = " after mutating admission happens" if patched else ""
+    return [_REPEATED_OWNERS.format(when, ", ".join(repeated))]
+
+
 def _in_order(owner: Any) -> Any:
     """Return an owner as Go encodes it."""
     names = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
@@ -64,14 +88,19 @@ def _in_order(owner: Any) -> Any:
 
 
 @limited
-def finalizer_errors(finalizers: list[str], custom: bool) -> Iterator[FieldError]:
-    """Finalizers are named like labels; in built-in kinds qualified, except for the standard ones."""
+def finalizer_errors(finalizers: list[str]) -> Iterator[FieldError]:
+    """Finalizers are named like labels; two of them exclude each other."""
     for finalizer in finalizers:
         yield from (invalid("metadata.finalizers", finalizer, why) for why in label_key_faults(finalizer))
     if set(EXCLUSIVE_FINALIZERS) <= set(finalizers):
         why = "finalizer {} and {} cannot be both set".format(*EXCLUSIVE_FINALIZERS)
         yield invalid("metadata.finalizers", finalizers, why)
-    for at, finalizer in enumerate(() if custom else finalizers):
+
+
+@limited
+def unqualified_errors(finalizers: list[str]) -> Iterator[FieldError]:
+    """In built-in kinds, finalizers other than the standard ones have a domain."""
+    for at, finalizer in enumerate(finalizers):
         if unqualified(finalizer):
             why = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid(f"metadata.finalizers[{at}]", finalizer, why)
@@ -137,9 +166,11 @@ def next_generation(old: Obj, new: Obj, resource: Resource) -> bool:
     if not counts_generations(old, resource):
         return False
     if not resource.custom:
-        before, after = (metadata_of(obj).get("labels") or {} for obj in (old, new))
-        labels = old["kind"] == "EndpointSlice" and before != after
-        return labels or any(old.get(name) != new.get(name) for name in GENERATION_COUNTS[old["kind"]])
+        counted = {"EndpointSlice": "labels", "Deployment": "annotations"}.get(old["kind"], "")
+        before, after = (metadata_of(obj).get(counted) or {} for obj in (old, new))
+        return before != after or any(
+            old.get(name) != new.get(name) for name in GENERATION_COUNTS[old["kind"]]
+        )
     apart = {"metadata", "status"} if "status" in resource.subresources else {"metadata"}
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - apart)
 
@@ -175,23 +206,24 @@ def generate_name(base: str) -> str:
     return base[:MAX_GENERATED_BASE] + suffix
 
 
-_NAME_RULES: dict[str, Callable[[str], Iterable[str]]] = {
+NameRule = Callable[[str], Iterable[str]]
+_NAME_RULES: dict[str, NameRule] = {
     "namespaces": dns_label_faults,
     "services": dns_label_faults,
+    "statefulsets": dns_label_faults,
     "apiservices": path_segment_faults,
     "events": path_segment_faults,  # a stricter rule for events.k8s.io is in validation/values/events.py
     "ipaddresses": lambda name: () if is_address(name) else (IP_FAULT,),
+    "poddisruptionbudgets": path_segment_faults,
     **dict.fromkeys(("roles", "rolebindings", "clusterroles", "clusterrolebindings"), path_segment_faults),
 }
+# Kinds whose own rules leave out the metadata: the generic ones see it, once the values are valid.
+_ONLY_VALUES = frozenset({"events", "events.events.k8s.io", "poddisruptionbudgets.policy"})
+
+# Groups whose rules use the generic ones for metadata, which allow finalizers without a domain.
+_GENERIC = frozenset({"admissionregistration.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io"})
 
 _label_errors = limited(label_errors)
-
-# Kinds whose rules for an update validate the whole object again, as a new one,
-VALIDATED_TWICE = frozenset({"configmaps", "pods", "secrets", "services"})
-# and kinds that report immutable fields first.
-FIXED_FIRST = frozenset(
-    {"configmaps", "daemonsets.apps", "ingressclasses.networking.k8s.io", "secrets", "services"}
-)
 
 
 def validate_metadata(
@@ -204,31 +236,63 @@ def validate_metadata(
 ) -> None:
     """Validate names, labels, annotations, owners and finalizers; raise StatusError 422 with every cause.
 
-    `values` are causes found elsewhere; `change` those of an update, whose metadata both the generic strategy
-    and the kind's own rules validate: each error is reported once more. `fixed` are the immutable fields.
+    `values` are causes found elsewhere; `change` those of an update, whose metadata is validated both for all
+    kinds and by the kind's own rules: each error is reported once more. `fixed` are the immutable fields.
     """
     metadata = metadata_of(obj)
+    common, named, unfit = _parts_errors(metadata)
+    if resource.custom or resource.group in _GENERIC:
+        unfit = []
+    rule = _NAME_RULES.get(resource.resource, subdomain_faults)
+    meta = [*name_errors(obj, rule), *common, *named, *unfit]
+    if change is None:
+        errors = [*values] or meta if resource.id in _ONLY_VALUES else [*meta, *values]
+    else:
+        steps = {META: meta, CHANGE: [*change, *common, *unfit], VALUES: values, FIXED: fixed}
+        errors = [*common, *named, *change, *common]
+        errors += chain.from_iterable(steps[step] for step in update_order(resource.id, subresource))
+    if errors:
+        raise invalid_object(resource.kind, resource.internal_group, str(metadata.get("name") or ""), errors)
+
+
+def metadata_errors(obj: Obj, rule: NameRule) -> list[FieldError]:
+    """Return the errors of a built-in object's metadata (upstream: core's ValidateObjectMeta)."""
+    return [*name_errors(obj, rule), *chain.from_iterable(_parts_errors(metadata_of(obj)))]
+
+
+def _parts_errors(metadata: Obj) -> tuple[list[FieldError], list[FieldError], list[FieldError]]:
+    """Return the errors of labels, annotations and owners; of finalizers; of those without a domain."""
+    finalizers = list(map(str, metadata.get("finalizers") or []))
     common = _label_errors(metadata.get("labels") or {}, "metadata.labels")
     common += annotation_errors(metadata.get("annotations") or {}, "metadata.annotations")
     common += owner_errors(metadata.get("ownerReferences") or [])
-    name = str(metadata.get("name") or "")
-    new = _name_errors(name, resource) + common
-    new += finalizer_errors(list(map(str, metadata.get("finalizers") or [])), resource.custom)
-    errors = list(new)
-    if change is not None:
-        errors += [*change, *common] * 2
-    again = new if change is not None and resource.id in VALIDATED_TWICE and not subresource else []
-    rest = [*again, *values]
-    errors += [*fixed, *rest] if resource.id in FIXED_FIRST else [*rest, *fixed]
-    if errors:
-        raise invalid_object(resource.kind, resource.internal_group, name, errors)
+    return common, finalizer_errors(finalizers), unqualified_errors(finalizers)
 
 
-def _name_errors(name: str, resource: Resource) -> list[FieldError]:
+def name_errors(obj: Obj, rule: NameRule) -> list[FieldError]:
+    """Return what is wrong with an object's name, and with that from which a name is generated."""
+    metadata = metadata_of(obj)
+    name, base = str(metadata.get("name") or ""), str(metadata.get("generateName") or "")
+    errors = [invalid("metadata.generateName", base, why) for why in base and _base_faults(base, rule)]
     if not name:
-        return [required("metadata.name", "name or generateName is required")]
-    rule = _NAME_RULES.get(resource.resource, subdomain_faults)
-    return [invalid("metadata.name", name, fault) for fault in rule(name)]
+        return [*errors, required("metadata.name", "name or generateName is required")]
+    faults = list(rule(name))
+    if obj.get("kind") == "APIService" and not faults:
+        faults = _other_name(name, obj.get("spec") or {})
+    return errors + [invalid("metadata.name", name, fault) for fault in faults]
+
+
+def _base_faults(base: str, rule: NameRule) -> Iterable[str]:
+    """A generated name may begin with what ends with a dash (upstream: maskTrailingDash)."""
+    if rule is path_segment_faults:
+        return [why for why in rule(base) if why.startswith("may not contain")]
+    return rule(f"{base[:-2]}a" if len(base) > 1 and base.endswith("-") else base)
+
+
+def _other_name(name: str, spec: Obj) -> list[str]:
+    """An APIService is named by its version and group."""
+    demanded = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
+    return [] if name == demanded else [f'must be `spec.version+"."+spec.group`: {quote(demanded)}']
 
 
 def set_condition(obj: Obj, kind: str, status: str, reason: str, message: str = "", **more: object) -> None:

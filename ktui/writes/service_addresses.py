@@ -141,6 +141,8 @@ class PortUnavailable(Unavailable):
         self.at = at
 
 
+# A dry run draws the numbers after it, or after its own largest port (upstream: PortAllocationOperation).
+_NO_PORT = 32768
 Bits = Callable[[int, range], int]
 """(bits in use, range of ports) → the new bits in use."""
 
@@ -161,7 +163,11 @@ class NodePorts:
 
         if dry_run:
             stored, _ = await self._store.get(None, NAME)
-            reserve(*_state(json.loads(stored.full_json()) if stored else {}))
+            used, ports = _state(json.loads(stored.full_json()) if stored else {})
+            for at, port in enumerate(wanted):  # upstream looks only for ports that are taken
+                if port is not None and port in ports and used >> ports.index(port) & 1:
+                    raise PortUnavailable("provided port is already allocated", at)
+                found.append(max(found, default=_NO_PORT) + 1 if port is None else port)
         else:
             await self._change(reserve)
         return found

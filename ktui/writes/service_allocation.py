@@ -22,7 +22,8 @@ from ktui.writes import stored_objects
 from ktui.writes.before_update import finished_deleting
 from ktui.writes.service_addresses import Addresses, NodePorts, PortUnavailable, ServiceRange, Unavailable
 from ktui.writes.validation.updates.services import addresses_of, needs_health_check, type_of
-from ktui.writes.validation.values.services import FAMILIES
+from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.services import FAMILIES, address_errors
 
 HEADLESS = "None"
 ADDRESS = "spec.clusterIPs"
@@ -135,23 +136,13 @@ class Allocation:
         if type_of(spec) == "ExternalName":
             return
         family = self.addresses.range.family
-        bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+        bare = _bare(spec)
         policy = spec.setdefault("ipFamilyPolicy", "RequireDualStack" if bare else "SingleStack")
-        families = spec["ipFamilies"] = list(spec.get("ipFamilies") or [family])
-        if bare:
-            if policy != "SingleStack" and len(families) < len(FAMILIES):
-                families += [other for other in FAMILIES if other not in families]
-            return
-        errors = [
-            invalid(f"spec.ipFamilies[{index}]", name, "not configured on this cluster")
-            for index, name in enumerate(families)
-            if name != family
-        ]
-        if policy == "RequireDualStack":
-            why = "this cluster is not configured for dual-stack services"
-            errors.append(invalid("spec.ipFamilyPolicy", policy, why))
-        if errors:
+        if errors := family_errors(spec, family):
             raise _invalid(self.name, errors)
+        families = spec["ipFamilies"] = list(spec.get("ipFamilies") or [family])
+        if bare and policy != "SingleStack" and len(families) < len(FAMILIES):
+            families += [other for other in FAMILIES if other not in families]
 
     def _addresses(self, was: Obj, spec: Obj) -> Iterator[Need]:
         if type_of(spec) == "ExternalName":
@@ -204,6 +195,49 @@ class Allocation:
                 yield need
                 return
             spec["healthCheckNodePort"] = self._reserved[need]
+
+
+def _bare(spec: Obj) -> bool:
+    """Whether a service has neither an address nor pods that it selects."""
+    return spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+
+
+def family_errors(spec: Obj, family: str) -> list[FieldError]:
+    """Return why a cluster of one family cannot have this service (upstream: initIPFamilyFields)."""
+    policy, families = spec.get("ipFamilyPolicy") or "SingleStack", spec.get("ipFamilies") or []
+    several = {"cluster IPs": addresses_of(spec), "IP families": families}
+    errors = []
+    if policy == "SingleStack":
+        why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple {} are specified"
+        two = [what for what, values in several.items() if len(values) == len(FAMILIES)]
+        errors = [invalid("spec.ipFamilyPolicy", policy, why.format(what)) for what in two]
+    if errors or _bare(spec):
+        return errors
+    if policy == "RequireDualStack":
+        why = "this cluster is not configured for dual-stack services"
+        errors.append(invalid("spec.ipFamilyPolicy", policy, why))
+    other = [(index, name) for index, name in enumerate(families) if name != family]
+    why = "not configured on this cluster"
+    return errors + [invalid(f"spec.ipFamilies[{index}]", name, why) for index, name in other]
+
+
+async def check_new(server: Server, service: Obj) -> None:
+    """Raise StatusError 422 for wrong addresses: upstream allocates before it validates."""
+    spec, name = service.get("spec") or {}, str((service.get("metadata") or {}).get("name") or "")
+    if type_of(spec) == "ExternalName":
+        return
+    errors = list(inside("spec", address_errors(spec)))
+    if errors or (errors := family_errors(spec, (await service_range(server)).family)):
+        raise _invalid(name, errors)
+    if type_of(spec) not in ("NodePort", "LoadBalancer"):
+        return
+    places = [index for index, port in enumerate(spec.get("ports") or []) if port.get("nodePort")]
+    wanted = [int(spec["ports"][index]["nodePort"]) for index in places]
+    try:
+        await NodePorts(server.services.registry).allot(wanted, dry_run=True)
+    except PortUnavailable as error:
+        path = f"spec.ports[{places[error.at]}].nodePort"
+        raise _invalid(name, [invalid(path, wanted[error.at], str(error))]) from None
 
 
 def _ports_of(spec: Obj) -> set[int]:

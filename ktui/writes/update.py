@@ -33,8 +33,8 @@ from ktui.writes.decoding.body import (
     strict_error,
     unconverted,
 )
-from ktui.writes.decoding.typed_objects import shaped, shaped_by_converter, warn
-from ktui.writes.objectmeta import finalizer_warnings, metadata_of
+from ktui.writes.decoding.typed_objects import as_sent, shaped, shaped_by_converter, warn
+from ktui.writes.objectmeta import drop_repeated_owners, finalizer_warnings, metadata_of
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.own_objects import update_or_create
 from ktui.writes.patches.patch_documents import arranged, patched_text
@@ -180,13 +180,14 @@ class Update:
         if found and self.options.validation == STRICT:
             raise _refused(context, patched, strict_error(found))
         warnings[:] = found if self.options.validation == WARN else []
+        warnings += drop_repeated_owners(new, patched=not context.whole)
         check_identity(new, context)
         if not resource.custom and (patched.get("metadata") or {}).get("managedFields") == []:
             new["metadata"]["managedFields"] = [{}]  # both reset them
         if resource_version:
             new["metadata"]["resourceVersion"] = resource_version
         confirm_changed_grant(server, self.call, resource, old, new)
-        new = updated(old, new, context)
+        new = updated(old, new, context, partial(as_sent, sent=patched))
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
         elif not context.subresource:

@@ -30,14 +30,6 @@ def admit_pod(pod: Obj, node: Obj | None, minor: int) -> None:
     status.setdefault("qosClass", qos_class(spec))
 
 
-def check_overhead(pod: Obj) -> None:
-    """Raise StatusError 403, as RuntimeClass does, for an overhead that no class defines."""
-    spec = pod.get("spec") or {}
-    if spec.get("overhead") and not spec.get("runtimeClassName"):
-        why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-        raise forbidden(builtin("", "pods"), str((pod.get("metadata") or {}).get("name") or ""), why)
-
-
 def copy_topology(pod: Obj, node: Obj, minor: int) -> None:
     """Copy the node's region and zone into the pod's labels."""
     if minor < 35:  # PodTopologyLabelsAdmission

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.response import warning_headers
 from ktui.apiserver.server import Server
@@ -129,14 +133,41 @@ def _patched(server: Server, obj: Obj, same: Obj, resource: Resource) -> Obj:
     return stored
 
 
-def keep_empty_lists(obj: Obj, sent: Obj) -> None:
+@contextmanager
+def with_empty_lists(obj: Obj, sent: Obj) -> Iterator[None]:
     """Restore the empty lists of `sent` that are null in storage: a client that sends one manages it."""
+    restored = list(_empty_lists(obj, sent))
+    for part, name in restored:
+        part[name] = []
+    yield
+    for part, name in restored:
+        part[name] = None
+
+
+def _empty_lists(obj: Obj, sent: Obj) -> Iterator[tuple[Obj, str]]:
     for name, value in obj.items():
         given = sent.get(name)
         if value is None and given == []:
-            obj[name] = []
+            yield obj, name
         elif isinstance(value, dict) and isinstance(given, dict):
-            keep_empty_lists(value, given)
+            yield from _empty_lists(value, given)
+
+
+def as_sent(typed: Any, sent: Any) -> Any:
+    """Return a typed value with the empty lists and maps of the sent one, which errors show."""
+    if isinstance(typed, dict) and isinstance(sent, dict):
+        other: Obj = {}
+        for name, given in sent.items():
+            value = typed.get(name)
+            if given in ([], {}) and not value:
+                other[name] = given
+            elif value is not None and (part := as_sent(value, given)) is not value:
+                other[name] = part
+        return {**typed, **other} if other else typed
+    if isinstance(typed, list) and isinstance(sent, list) and len(typed) == len(sent):
+        items = [as_sent(item, given) for item, given in zip(typed, sent, strict=True)]
+        return items if any(a is not b for a, b in zip(items, typed, strict=True)) else typed
+    return typed
 
 
 def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:

@@ -85,7 +85,7 @@ def _fits(value: Any) -> bool:
 
 def _struct(value: Any, message: str) -> Any:
     if value is None or message.startswith("meta.v1."):
-        return value
+        return value and {name: member for name, member in value.items() if member not in (None, [], {})}
     found: Obj = {}
     if message == "core.v1.PodSpec" and value.get("securityContext") is not None:
         hosts = {name: value[name] for name in _OF_CONTEXT if name in value}
@@ -104,8 +104,10 @@ def _struct(value: Any, message: str) -> Any:
 
 
 def _member(value: Any, field: SchemaField) -> Any:
-    if field.repeated and not value:
-        return None
+    if (field.repeated or field.is_map) and not value:
+        return value
+    if field.is_map:
+        value = dict(sorted(value.items()))
     if field.kind != "message":
         return _ZERO.get(field.kind) if value is None and not field.has("p") else value
     if field.is_map:

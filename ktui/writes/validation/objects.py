@@ -6,7 +6,7 @@ Not all of upstream's rules are here.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -19,10 +19,11 @@ from ktui.writes.definitions import ID as DEFINITIONS
 from ktui.writes.validation import conditions, definitions
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.pod_warnings import MOST_WARNINGS, pod_warnings
-from ktui.writes.validation.selectors import generated_selector_errors
+from ktui.writes.validation.selectors import generated_selector_errors, has_prefixed_labels
 from ktui.writes.validation.updates.kinds import RULES, update_errors
 from ktui.writes.validation.updates.services import warnings as service_warnings
 from ktui.writes.validation.values import (
+    autoscalers,
     cluster,
     events,
     flow_control,
@@ -30,16 +31,20 @@ from ktui.writes.validation.values import (
     networks,
     pods,
     policies,
+    rights,
     services,
     storage,
+    webhooks,
     workloads,
 )
+from ktui.writes.validation.values.addresses import STRICT
 from ktui.writes.validation.values.checks import Rows, below, counts, table_of
 
 _ROWS: dict[str, Rows] = {
     DEFINITIONS: (("", definitions.definition_errors),),
-    **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS, **pods.KINDS,
-    **policies.KINDS, **services.KINDS, **storage.KINDS, **workloads.KINDS,
+    **autoscalers.KINDS, **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS,
+    **networks.KINDS, **pods.KINDS, **policies.KINDS, **rights.KINDS, **services.KINDS, **storage.KINDS,
+    **webhooks.KINDS, **workloads.KINDS,
 }  # fmt: skip
 _KINDS = {kind: table_of(*rows) for kind, rows in _ROWS.items()}
 # Fields with whose errors an object may stay that has them already.
@@ -59,10 +64,15 @@ def value_errors(resource: str, obj: Obj) -> list[FieldError]:
 # Rules for new objects only.
 _NEW = {
     DEFINITIONS: table_of(("", definitions.status_errors)),
+    "controllerrevisions.apps": table_of(("", cluster.new_revision_errors)),
     "events.events.k8s.io": table_of(("", events.new_errors)),
     "pods": table_of(*pods.NEW_POD),
     "servicecidrs.networking.k8s.io": table_of(("", cluster.cidr_errors)),
 }
+# All rules of a new object, where an update skips some of them.
+_NEW_VALUES = {"statefulsets.apps": table_of(*workloads.NEW_STATEFUL_SET)}
+# Rules for an update that validate a part once more (upstream: ValidateJobSpecUpdate).
+_AGAIN = {"jobs.batch": table_of(*jobs.JOB_SPEC)}
 # Members whose updates have their own rules, or are not validated.
 _APART = frozenset({"apiVersion", "kind", "metadata", "status"})
 
@@ -71,16 +81,24 @@ def new_errors(obj: Obj, resource: Resource, minor: int) -> list[FieldError]:
     """Return the errors of an object to be created, without those of its metadata."""
     if resource.custom:
         return custom_errors(obj, resource)
-    first = generated_selector_errors(obj, minor) if resource.id == "jobs.batch" else []
-    if resource.id == DEFINITIONS:
-        first = [*definitions.name_errors(obj)]
+    first: Iterable[FieldError] = ()
+    if resource.id == "jobs.batch":
+        first = generated_selector_errors(obj, prefixed=minor >= 27)
+    elif resource.id == DEFINITIONS:
+        first = definitions.name_errors(obj)
     only_new = _NEW[resource.id].errors(obj) if resource.id in _NEW else []
-    return [*first, *value_errors(resource.id, obj), *only_new]
+    values = _NEW_VALUES[resource.id].errors(obj) if resource.id in _NEW_VALUES else None
+    return [*first, *(value_errors(resource.id, obj) if values is None else values), *only_new]
 
 
 def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
     """Return the errors in an object itself that an update makes."""
     errors = value_errors(resource.id, new)
+    if resource.id == "jobs.batch":
+        return [*generated_selector_errors(new, prefixed=has_prefixed_labels(old)), *errors]
+    if any(error.message.endswith(STRICT) for error in errors):
+        before = {error.message for error in value_errors(resource.id, old)}
+        errors = [e for e in errors if e.message not in before or not e.message.endswith(STRICT)]
     tolerated = _TOLERATED.get(resource.id, frozenset()) & {error.field for error in errors}
     if tolerated:
         tolerated &= {error.field for error in value_errors(resource.id, old)}
@@ -93,7 +111,8 @@ def change_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
         return []
     before = copied(old)
     set_defaults(before)  # as decoding it would
-    return update_errors(resource.id, before, new)
+    again = _AGAIN[resource.id].errors(new) if resource.id in _AGAIN else []
+    return [*again, *update_errors(resource.id, before, new)]
 
 
 def has_changed(old: Obj, new: Obj) -> bool:
@@ -102,6 +121,10 @@ def has_changed(old: Obj, new: Obj) -> bool:
 
 
 TLS = "kubernetes.io/tls"
+_HISTORY = (
+    "spec.revisionHistoryLimit: a negative value retains all historical revisions; "
+    "a value >= 0 is recommended"
+)
 PEM = b"-----BEGIN "
 
 
@@ -111,7 +134,9 @@ def object_warnings(resource: str, obj: Obj, old: Obj | None = None) -> list[str
         return service_warnings(obj)
     if resource == "secrets":
         return _tls_secret(obj)
-    return list(islice(pod_warnings(obj, old), MOST_WARNINGS))
+    limit = (obj.get("spec") or {}).get("revisionHistoryLimit")
+    found = [_HISTORY] if resource == "statefulsets.apps" and limit is not None and limit < 0 else []
+    return [*islice(pod_warnings(obj, old), MOST_WARNINGS), *found]
 
 
 def _tls_secret(secret: Obj) -> list[str]:

@@ -10,7 +10,8 @@ from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
 from ktui.kube.quantity import is_whole
-from ktui.writes.validation.values.checks import numbered, without_zeros
+from ktui.writes.validation.values.addresses import without_zeros
+from ktui.writes.validation.values.checks import numbered
 from ktui.writes.validation.values.scheduling import PREFERRED, REQUIRED
 
 # Kinds whose name becomes part of the names of pods, and the path of each kind's template.
@@ -54,8 +55,9 @@ def pod_warnings(obj: Obj, old: Obj | None) -> Iterator[str]:
     kind = str(obj.get("kind") or "")
     name = str((obj.get("metadata") or {}).get("name") or "")
     if old is None and kind in _NAMED and (faults := dns_label_faults(name)):
+        use = "the Pod's hostname" if kind == "Pod" else "Pod names and hostnames"
         yield (
-            "metadata.name: this is used in Pod names and hostnames, which can result in surprising "
+            f"metadata.name: this is used in {use}, which can result in surprising "
             f"behavior; a DNS label is recommended: [{' '.join(faults)}]"
         )
     if kind == "Pod":

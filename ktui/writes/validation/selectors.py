@@ -76,20 +76,27 @@ def generated_labels(minor: int) -> dict[str, str]:
     return _LABELS | (_PREFIXED_LABELS if minor >= 27 else {})
 
 
-def generated_selector_errors(job: Obj, minor: int) -> Iterator[FieldError]:
+def has_prefixed_labels(job: Obj) -> bool:
+    """Whether a stored Job has the generated labels with a prefix; older ones lack them."""
+    return _PREFIXED_LABELS.keys() <= _template_labels(job.get("spec") or {}).keys()
+
+
+def generated_selector_errors(job: Obj, *, prefixed: bool) -> Iterator[FieldError]:
     """Yield the errors of a Job without manual selector, which has generated labels that only it selects."""
     spec, metadata = job.get("spec") or {}, job.get("metadata") or {}
     if spec.get("manualSelector") or spec.get("selector") is None:
         return
     labels = _template_labels(spec)
-    expected = {label: str(metadata.get(member, "")) for label, member in generated_labels(minor).items()}
+    generated = _LABELS | (_PREFIXED_LABELS if prefixed else {})
+    expected = {label: str(metadata.get(member, "")) for label, member in generated.items()}
     for label, value in expected.items():
         field = f"spec.template.metadata.labels[{label}]"
         if label not in labels:
             yield required(field, f"must be '{value}'")
         elif labels[label] != value:
             yield invalid(field, dict(sorted(labels.items())), f"must be '{value}'")
-    if not matches(spec["selector"], expected):
+    valid = not label_selector_errors(spec["selector"], "")  # upstream skips what it cannot convert
+    if valid and not matches(spec["selector"], expected):
         yield invalid("spec.selector", selector_shown(spec["selector"]), "`selector` not auto-generated")
 
 

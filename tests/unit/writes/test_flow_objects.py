@@ -53,8 +53,17 @@ def test_upstreams_own_objects_are_valid(minor: int) -> None:
         (
             {"distinguisherMethod": {"type": "ByPod"}, "priorityLevelConfiguration": LEVEL},
             [
-                'spec.distinguisherMethod.type: Unsupported value: "ByPod": '
+                'spec.distinguisherMethod.type: Unsupported value: {"Type":"ByPod"}: '
                 'supported values: "ByNamespace", "ByUser"'
+            ],
+        ),
+        (
+            {"priorityLevelConfiguration": {"name": "a/b"}, "rules": [RULE]},
+            [
+                'spec.priorityLevelConfiguration.name: Invalid value: "a/b": a lowercase RFC 1123 subdomain '
+                "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with "
+                "an alphanumeric character (e.g. 'example.com', regex used for validation is "
+                r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
             ],
         ),
         (
@@ -83,12 +92,19 @@ def limited(**response: Any) -> Obj:
     [
         (limited(type="Reject"), []),
         (limited(type="Queue", queuing={}), []),
-        ({"type": "Exempt"}, []),
+        (
+            {"type": "Exempt"},
+            ["spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'"],
+        ),
         ({"type": "Bogus"}, ['spec.type: Unsupported value: "Bogus": supported values: "Exempt", "Limited"']),
         ({"type": "Limited"}, ["spec.limited: Required value: must not be empty when type is Limited"]),
         (
-            {"type": "Limited", "limited": {"lendablePercent": 101, "limitResponse": {"type": "Reject"}}},
-            ["spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive"],
+            {"type": "Limited", "limited": {"lendablePercent": 101, "limitResponse": {"type": "Drop"}}},
+            [
+                'spec.limited.limitResponse.type: Unsupported value: "Drop": '
+                'supported values: "Queue", "Reject"',
+                "spec.limited.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive",
+            ],
         ),
         (
             limited(type="Queue"),
@@ -115,6 +131,21 @@ def limited(**response: Any) -> Obj:
 )
 def test_levels(spec: Obj, expected: list[str]) -> None:
     assert faults("PriorityLevelConfiguration", spec) == expected
+
+
+def test_mandatory_objects_stay_as_they_are() -> None:
+    schema = {**default_schemas(36)["catch-all"], "matchingPrecedence": 9_999}
+    (fault,) = faults("FlowSchema", schema, "catch-all")
+    assert fault.startswith('spec: Invalid value: {"PriorityLevelConfiguration":{"Name":"catch-all"},')
+    assert fault.endswith(": spec of 'catch-all' must equal the fixed value")
+    limits = default_levels(36)["catch-all"]["limited"]
+    level = {"type": "Limited", "limited": {**limits, "lendablePercent": 1}}
+    (fault,) = faults("PriorityLevelConfiguration", level, "catch-all")
+    assert fault.endswith(": spec of 'catch-all' must equal the fixed value")
+    exempt = {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 5, "lendablePercent": 0}}
+    assert faults("PriorityLevelConfiguration", exempt, "exempt") == []
+    (_, fault) = faults("PriorityLevelConfiguration", {**exempt, "limited": {}}, "exempt")
+    assert fault.endswith(": spec of 'exempt' except the 'spec.exempt' field must equal the fixed value")
 
 
 def test_defaults() -> None:

@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 from ktui.kube.status import StatusError
-from ktui.writes.admission.mutation import check_overhead
+from ktui.writes.admission.runtime_classes import (
+    admit_runtime_class,
+    check_overhead,
+    merged_tolerations,
+)
 from ktui.writes.before_create import prepare
 from ktui.writes.defaults import set_defaults
+from ktui.writes.hub_types import through_hub
+from ktui.writes.objectmeta import drop_repeated_owners
 from ktui.writes.validation.objects import value_errors
 from ktui.writes.validation.updates import services
 
@@ -54,9 +60,88 @@ def test_a_certificate_request_must_be_one(pem: bytes, why: str) -> None:
 def test_overhead_without_a_class_is_forbidden() -> None:
     pod: Obj = {"metadata": {"name": "p"}, "spec": {"overhead": {"cpu": "1"}}}
     with pytest.raises(StatusError, match="Pod Overhead set without corresponding RuntimeClass") as refused:
-        check_overhead(pod)
+        check_overhead(pod, None)
     assert refused.value.code == 403
-    check_overhead({"spec": {"overhead": {"cpu": "1"}, "runtimeClassName": "sandboxed"}})
+    check_overhead({"spec": {"overhead": {"cpu": "1"}}}, {"overhead": {"podFixed": {"cpu": "1"}}})
+
+
+def test_a_pod_gets_what_its_runtime_class_demands() -> None:
+    spread = {"key": "a", "operator": "Exists"}
+    scheduling = {"nodeSelector": {"disk": "ssd"}, "tolerations": [spread]}
+    of: Obj = {"overhead": {"podFixed": {"cpu": "1"}}, "scheduling": scheduling}
+    pod: Obj = {"metadata": {"name": "p"}, "spec": {"tolerations": [{**spread, "effect": "NoExecute"}]}}
+    admit_runtime_class(pod, of)
+    assert pod["spec"] == {"overhead": {"cpu": "1"}, **scheduling}
+    for spec in ({"overhead": {"cpu": "2"}}, {"nodeSelector": {"disk": "hdd"}}):
+        with pytest.raises(StatusError, match="overhead|conflict".replace("o", "[oO]")) as refused:
+            admit_runtime_class({"spec": spec}, of)
+        assert refused.value.code == 403
+    admit_runtime_class(pod, None)
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide", "together"),
+    [
+        ({"key": "a"}, {"key": "a"}, 1),
+        ({"key": "a", "operator": "Equal"}, {"operator": "Exists"}, 1),
+        ({"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}, 2),
+        ({"key": "a", "effect": "NoExecute"}, {"key": "a", "operator": "Exists", "effect": "NoSchedule"}, 2),
+        (
+            {"key": "a", "operator": "Exists", "effect": "NoExecute"},
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5},
+            1,
+        ),
+        ({"key": "a", "operator": "Equal", "value": "x"}, {"key": "a", "value": "y"}, 2),
+    ],
+)
+def test_a_toleration_that_another_includes_is_left_out(narrow: Obj, wide: Obj, together: int) -> None:
+    assert len(merged_tolerations([narrow, wide])) == together
+
+
+def test_owners_that_are_named_twice() -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "1"}
+    obj: Obj = {"metadata": {"ownerReferences": [owner, {**owner, "name": "b"}, dict(owner)]}}
+    (warning,) = drop_repeated_owners(obj, patched=False)
+    assert warning.startswith(".metadata.ownerReferences contains duplicate entries; API server dedups")
+    assert warning.endswith("duplicate UID(s) observed: 1")
+    assert len(obj["metadata"]["ownerReferences"]) == 2
+    assert drop_repeated_owners(obj, patched=True) == []
+
+
+def test_what_strategies_add_to_new_objects() -> None:
+    limits: Obj = {"kind": "LimitRange", "metadata": {}}
+    local: Obj = {"kind": "APIService", "metadata": {}, "spec": {}}
+    rolling: Obj = {
+        "kind": "StatefulSet",
+        "spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}},
+    }
+    for obj in (limits, local, rolling):
+        prepare(obj, 36)
+    assert len(limits["metadata"]["name"]) == 36
+    assert local["status"]["conditions"][0]["reason"] == "Local"
+    assert rolling["spec"]["updateStrategy"]["rollingUpdate"] == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "found"),
+    [
+        ("Pod", {"serviceAccount": "a"}, {"serviceAccount": "a", "serviceAccountName": "a"}),
+        ("Pod", {"serviceAccount": "a", "serviceAccountName": "b"},
+         {"serviceAccount": "b", "serviceAccountName": "b"}),
+        ("Pod", {"terminationGracePeriodSeconds": -5}, {"terminationGracePeriodSeconds": 1}),
+        ("Service", {"sessionAffinityConfig": {"clientIP": {}}}, {"sessionAffinity": "None"}),
+        ("StatefulSet", {"updateStrategy": {"type": "RollingUpdate"}},
+         {"updateStrategy": {"type": "RollingUpdate"}}),
+        ("StatefulSet", {}, {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}}),
+        ("Job", {"podFailurePolicy": {}}, {"podReplacementPolicy": "Failed"}),
+    ],
+)  # fmt: skip
+def test_defaults_of_members_that_depend_on_others(kind: str, spec: Obj, found: Obj) -> None:
+    obj: Obj = {"kind": kind, "spec": spec}
+    set_defaults(obj)
+    through_hub(obj)
+    assert {name: obj["spec"].get(name) for name in found} == found
+    assert "sessionAffinityConfig" not in obj["spec"]
 
 
 def test_a_gated_pod_says_why_it_waits() -> None:
@@ -73,10 +158,14 @@ def test_a_gated_pod_says_why_it_waits() -> None:
     assert "status" not in plain
 
 
+CLAIM: Obj = {"kind": "PersistentVolumeClaim", "name": "a"}
+
+
 @pytest.mark.parametrize(
     ("spec", "old", "new"),
     [
-        ({"dataSource": {"kind": "K", "name": "a"}}, {"kind": "K", "name": "a"}, {"kind": "K", "name": "a"}),
+        ({"dataSource": {"kind": "K", "name": "a"}}, None, None),
+        ({"dataSource": CLAIM}, CLAIM, CLAIM),
         (
             {"dataSourceRef": {"kind": "K", "name": "a"}},
             {"kind": "K", "name": "a"},

@@ -106,7 +106,10 @@ def test_a_name_that_is_no_label() -> None:
     obj = pod()
     obj["metadata"]["name"] = "a.b"
     (warning,) = pod_warnings(obj, None)
-    assert "surprising behavior; a DNS label is recommended: [a lowercase RFC 1123 label" in warning
+    assert warning == (
+        "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; "
+        "a DNS label is recommended: [must not contain dots]"
+    )
     assert list(pod_warnings(obj, obj)) == []
 
 

@@ -259,7 +259,8 @@ RULES: dict[str, Rule] = {
     "events.events.k8s.io": changed_event,
     "ingressclasses.networking.k8s.io": fixed("spec.controller", texts=("spec.controller",)),
     "ipaddresses.networking.k8s.io": fixed(
-        "spec.parentRef", show=lambda ref: internal(ref, "networking.v1.ParentReference") if ref else None
+        "spec.parentRef",
+        show=lambda ref: internal(ref, "networking.v1.ParentReference") if ref is not None else None,
     ),
     "jobs.batch": all_of(
         job,

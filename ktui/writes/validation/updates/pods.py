@@ -8,6 +8,8 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj, hashed
 from ktui.writes.validation.internal_types import internal, internal_diff
 from ktui.writes.validation.updates.field_rules import same, spec_of, without
+from ktui.writes.validation.values.checks import table_of
+from ktui.writes.validation.values.scheduling import toleration
 
 _TERM, _AFFINITY = "core.v1.NodeSelectorTerm", "spec.affinity.nodeAffinity"
 _TERMS = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
@@ -101,11 +103,7 @@ def settled(old: Obj, new: Obj) -> None:
 def pod(old: Obj, new: Obj) -> list[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     before, seconds = was.get("activeDeadlineSeconds"), wanted.get("activeDeadlineSeconds")
-    alone = seconds is None or 1 <= seconds <= MAX_INT32  # by the rule for a new pod
-    errors = [] if alone else [invalid(_DEADLINE, seconds, _between(1))]
-    for name in ("containers", "initContainers"):  # upstream reports spaces twice: of a pod, and its update
-        for index, container in enumerate(wanted.get(name) or []):
-            errors += _padded(container.get("image") or "", f"spec.{name}[{index}].image")
+    errors: list[FieldError] = []
     for name in ("containers", "initContainers"):
         containers = wanted.get(name) or []
         if len(was.get(name) or []) != len(containers):
@@ -139,19 +137,15 @@ def _deadline_fault(old: int | None, new: int | None) -> str:
     if new is None:
         return "" if old is None else "must not update from a positive integer to nil value"
     if not 0 <= new <= MAX_INT32:
-        return _between(0)
+        return f"must be between 0 and {MAX_INT32}, inclusive"
     return "must be less than or equal to previous value" if old is not None and old < new else ""
 
 
-def _between(least: int) -> str:
-    return f"must be between {least} and {MAX_INT32}, inclusive"
-
-
 def _tolerations(old: list[Obj], new: list[Obj]) -> list[FieldError]:
-    """Existing tolerations must stay; only their tolerationSeconds may change."""
+    """Existing tolerations must stay, all but their tolerationSeconds; upstream validates all once more."""
     kept = {hashed(_lasting(toleration)) for toleration in new}
     if all(hashed(_lasting(toleration)) in kept for toleration in old):
-        return []
+        return _TOLERATIONS.errors({"spec": {"tolerations": new}})
     why = "existing toleration can not be modified except its tolerationSeconds"
     return [forbidden("spec.tolerations", why)]
 
@@ -162,6 +156,7 @@ def _lasting(toleration: Obj) -> Obj:
 
 # A deprecated name of a field, which the internal type does not have.
 _ALIAS = "serviceAccount"
+_TOLERATIONS = table_of(("spec.tolerations[]", toleration))
 _JUDGED = ("activeDeadlineSeconds", "schedulingGates", "tolerations")
 
 

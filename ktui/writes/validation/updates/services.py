@@ -119,7 +119,7 @@ def _put_back(old: Obj, new: Obj) -> None:
         if old.get("clusterIP") and not new.get("clusterIP"):
             new["clusterIP"] = old["clusterIP"]
         for name in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-            if old.get(name) and not new.get(name):
+            if old.get(name) and new.get(name) in (None, []):
                 new[name] = old[name]
         if old.get("clusterIP") != new.get("clusterIP") and old.get("clusterIPs") == new.get("clusterIPs"):
             new["clusterIPs"] = [new["clusterIP"]]  # from an old client, which only knows the first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -119,11 +118,6 @@ def below(path: str, rows: Iterable[Row]) -> Rows:
     return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
 
 
-IP_FAULT = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-CIDR_FAULT = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-_ZEROS = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9])")
-_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
-_LOCAL_MULTICAST_6 = ipaddress.ip_network("ff02::/16")
 _PORT_NAME = re.compile("[a-z0-9-]+")
 _PERCENT = (
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
@@ -166,6 +160,11 @@ def one_of(*values: str) -> Check:
 def one_of_or_none(*values: str) -> Check:
     """Demand one of these texts, or an empty one."""
     return lambda value: () if not value or value in values else [not_supported("", value, values)]
+
+
+def listed(*values: str) -> Check:
+    """Demand one of these texts; an empty one is another (upstream: a set, not the cases of a switch)."""
+    return lambda value: () if value in values else [not_supported("", value, values)]
 
 
 def conforms(faults: Callable[[str], Iterable[str]]) -> Check:
@@ -247,28 +246,6 @@ def numbered(items: Iterable[Obj], member: str) -> Iterator[tuple[str, Obj, str,
         seen.add(name)
 
 
-def without_zeros(text: str) -> str:
-    """Return an address without leading zeros, which upstream accepts."""
-    return _ZEROS.sub("", text)
-
-
-def is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(without_zeros(text) if len(text) < 64 else "")
-    except ValueError:
-        return False
-    return "%" not in text
-
-
-def is_range(text: str) -> bool:
-    address, slash, bits = text.partition("/")
-    if not slash or not is_address(address) or not re.fullmatch("[0-9]{1,3}", bits):
-        return False
-    return int(bits) <= (128 if ":" in address else 32)
-
-
-address = demand(is_address, IP_FAULT)
-address_range = demand(is_range, CIDR_FAULT)
 port_number, user_id = between(1, 65535), between(0, 2**31 - 1)
 not_negative = demand(lambda quantity: amount(quantity) >= 0, "must be greater than or equal to 0")
 more_than_nothing = demand(lambda quantity: amount(quantity) > 0, "must be greater than zero")
@@ -292,23 +269,6 @@ def relative_path(value: str) -> Iterator[FieldError]:
     if value.startswith("/"):
         yield invalid("", value, "must be a relative path")
     yield from without_parents(value)
-
-
-def ordinary_address(value: str) -> Iterator[FieldError]:
-    """An address that packets of others can reach (upstream: ValidateNonSpecialIP)."""
-    if not is_address(value):
-        yield invalid("", value, IP_FAULT)
-        return
-    parsed = ipaddress.ip_address(without_zeros(value))
-    if parsed.is_unspecified:
-        yield invalid("", value, f"may not be unspecified ({value})")
-    if parsed.is_loopback:
-        yield invalid("", value, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
-    if parsed.is_link_local:
-        yield invalid("", value, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
-    if parsed.is_multicast and parsed in (_LOCAL_MULTICAST, _LOCAL_MULTICAST_6)[parsed.version == 6]:
-        why = "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
-        yield invalid("", value, why)
 
 
 def port_name_faults(name: str) -> Iterator[str]:

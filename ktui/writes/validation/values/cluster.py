@@ -1,4 +1,4 @@
-"""Rules of bindings, configuration, nodes, classes, leases and webhooks."""
+"""Rules of configuration, nodes, classes, and leases."""
 
 from __future__ import annotations
 
@@ -9,106 +9,43 @@ from collections.abc import Iterator
 from cryptography.x509 import load_pem_x509_csr
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
-from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.formatting import to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
     LABEL_1035,
     LABEL_1035_FAULT,
     label_key_faults,
     label_value_faults,
-    path_segment_faults,
 )
 from ktui.writes.objectmeta import unqualified
+from ktui.writes.validation.internal_types import internal
+from ktui.writes.validation.values.addresses import address_range, is_range, usual_range
 from ktui.writes.validation.values.checks import (
-    Check,
     Rows,
-    address_range,
-    any_subdomain,
-    below,
-    between,
     config_key,
     demand,
     dns_label,
     duplicate,
     has,
     inside,
-    is_range,
     label_key,
+    labels,
     natural,
-    needs,
     one_of,
-    one_of_or_none,
     path_segment,
     positive,
-    selector,
     subdomain,
+    text_of,
 )
-from ktui.writes.validation.values.scheduling import EFFECTS
+from ktui.writes.validation.values.containers import resource_amounts
+from ktui.writes.validation.values.scheduling import EFFECTS, toleration
 
-RBAC = "rbac.authorization.k8s.io"
-_STANDARD = frozenset({"cpu", "memory", "ephemeral-storage", "storage", "pods", "services"})
 MOST_DATA_BYTES = 1024 * 1024
 _MOST_PRIORITY = 1_000_000_000
 _SYSTEM = "system-"
-_SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+_SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 _ONE_OF_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 _TOO_SHORT = "may not specify a duration less than 600 seconds (10 minutes)"
-
-
-def _subject(namespaced: bool) -> Check:
-    """Check whom a binding names; in a namespace an account without one is of the binding's."""
-
-    def check(subject: Obj) -> Iterator[FieldError]:
-        kind, group = str(subject.get("kind") or ""), subject.get("apiGroup") or ""
-        name = str(subject.get("name") or "")
-        if not name:
-            yield required(".name")
-        if kind == "ServiceAccount":
-            yield from inside(".name", subdomain(name))
-            if group:
-                yield not_supported(".apiGroup", group, ("",))
-            if not namespaced and not subject.get("namespace"):
-                yield required(".namespace")
-        elif kind in ("User", "Group"):
-            if group != RBAC:
-                yield not_supported(".apiGroup", group, (RBAC,))
-        else:
-            yield not_supported(".kind", kind, ("ServiceAccount", "User", "Group"))
-
-    return check
-
-
-def _role_of(*kinds: str) -> Rows:
-    """The rules of a binding that refers to one of these kinds."""
-
-    def role(binding: Obj) -> Iterator[FieldError]:
-        reference = binding.get("roleRef") or {}
-        kind, group = str(reference.get("kind") or ""), reference.get("apiGroup") or RBAC
-        if group != RBAC:
-            yield not_supported(".roleRef.apiGroup", group, (RBAC,))
-        if kind not in kinds:
-            yield not_supported(".roleRef.kind", kind, kinds)
-        yield from inside(".roleRef.name", path_segment(str(reference.get("name") or "")))
-
-    return (("", role), ("subjects[]", _subject("Role" in kinds)))
-
-
-def _rule(namespaced: bool) -> Check:
-    """Check a rule of a role, which is about resources or, without a namespace, about URLs."""
-
-    def check(rule: Obj) -> Iterator[FieldError]:
-        yield from has("verbs", why="verbs must contain at least one value")(rule)
-        if urls := rule.get("nonResourceURLs"):
-            if namespaced:
-                yield invalid(".nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
-            if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
-                why = "rules cannot apply to both regular resources and non-resource URLs"
-                yield invalid(".nonResourceURLs", urls, why)
-        else:
-            for name, what in (("apiGroups", "api group"), ("resources", "resource")):
-                yield from has(name, why=f"resource rules must supply at least one {what}")(rule)
-
-    return check
 
 
 def _bytes_of(data: Obj) -> int:
@@ -182,30 +119,57 @@ def taint_errors(node: Obj) -> Iterator[FieldError]:
         yield from inside(f"{field}.effect", one_of(*EFFECTS)(effect))
         pair = taint.get("key"), effect
         if pair in seen:
-            yield FieldError(field, "FieldValueDuplicate", "Duplicate value")
+            shown = to_json(internal(taint, "core.v1.Taint")).decode()
+            why = f"Duplicate value: {shown}: taints must be unique by key and effect pair"
+            yield FieldError(field, "FieldValueDuplicate", why)
         seen.add(pair)
+
+
+def _pod_ranges(ranges: list[str]) -> Iterator[FieldError]:
+    """A node has one range of addresses for its pods, or one of each family."""
+    if len(ranges) < 2:
+        return
+    wrong = next((at for at, text in enumerate(ranges) if not is_range(text)), None)
+    if wrong is not None:
+        fault = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})"
+        why = f"Internal error: invalid PodCIDRs. failed to check with dual stack with error:{fault}"
+        yield FieldError("", "InternalError", why)
+    if wrong is not None or len(ranges) > 2 or len({":" in text for text in ranges}) < 2:
+        yield invalid("", ranges, "may specify no more than one CIDR for each IP family")
+
+
+def _parent(address: Obj) -> Obj | None:
+    """Return the object that an IPAddress belongs to."""
+    parent: Obj | None = (address.get("spec") or {}).get("parentRef")
+    return parent
+
+
+def new_revision_errors(revision: Obj) -> Iterator[FieldError]:
+    """The data of a new ControllerRevision is an object."""
+    if (data := revision.get("data")) is None:
+        yield required(".data", "data is mandatory")
+    elif not isinstance(data, dict):
+        yield required(".data", "data must be a valid JSON object")
 
 
 def _priority(obj: Obj) -> Iterator[FieldError]:
     name = str((obj.get("metadata") or {}).get("name") or "")
     if name.startswith(_SYSTEM):
-        if name not in ("system-node-critical", "system-cluster-critical"):
+        if fault := _system_fault(name, obj):
             why = "priority class names with 'system-' prefix are reserved for system use only. error: "
-            yield forbidden(".metadata.name", f"{why}{name} is not a known system priority class")
+            yield forbidden(".metadata.name", why + fault)
     elif (obj.get("value") or 0) > _MOST_PRIORITY:
         why = f"maximum allowed value of a user defined priority is {_MOST_PRIORITY}"
         yield forbidden(".value", why)
 
 
-def _overhead(obj: Obj) -> Iterator[FieldError]:
-    """Check the names of amounts; upstream's path of them is not that in the object."""
-    for name in (obj.get("overhead") or {}).get("podFixed") or {}:
-        faults = ["must be a standard resource type or fully qualified"]
-        faults += ["must be a standard resource for containers"]
-        if name in _STANDARD or name.startswith("hugepages-"):
-            faults = []
-        for why in label_key_faults(name) if "/" in name else faults:
-            yield invalid(f".overhead.limits[{name}]", name, why)
+def _system_fault(name: str, obj: Obj) -> str:
+    """Return what is wrong with a class of the system (upstream: IsKnownSystemPriorityClass)."""
+    if (value := _SYSTEM_CLASSES.get(name)) is None:
+        return f"{name} is not a known system priority class"
+    if (obj.get("value") or 0) != value:
+        return f"value of {name} PriorityClass must be {value}"
+    return f"globalDefault of {name} PriorityClass must be false" if obj.get("globalDefault") else ""
 
 
 PEM_REQUEST = b"-----BEGIN CERTIFICATE REQUEST-----"
@@ -239,7 +203,7 @@ def cidr_errors(obj: Obj) -> Iterator[FieldError]:
         yield invalid(field, {"CIDRs": ranges}, "may only hold up to 2 values")
     else:
         for index, value in enumerate(ranges):
-            yield from inside(f"{field}[{index}]", address_range(value))
+            yield from inside(f"{field}[{index}]", usual_range(value))
         if len(ranges) == 2 and (":" in ranges[0]) == (":" in ranges[1]) and all(map(is_range, ranges)):
             yield invalid(field, ranges, _ONE_OF_EACH)
 
@@ -247,10 +211,9 @@ def cidr_errors(obj: Obj) -> Iterator[FieldError]:
 def _finalizers(spec: Obj) -> Iterator[FieldError]:
     for finalizer in map(str, spec.get("finalizers") or []):
         faults = label_key_faults(finalizer)
-        if not faults and unqualified(finalizer):
-            faults = ["name is neither a standard finalizer name nor is it fully qualified"]
-        for why in faults:
-            yield invalid(".finalizers", finalizer, why)
+        if unqualified(finalizer):
+            faults.append("name is neither a standard finalizer name nor is it fully qualified")
+        yield from (invalid(".finalizers", finalizer, why) for why in faults)
 
 
 def _usages(spec: Obj) -> Iterator[FieldError]:
@@ -266,15 +229,14 @@ def _usages(spec: Obj) -> Iterator[FieldError]:
 
 def _api_service(obj: Obj) -> Iterator[FieldError]:
     """What an APIService names, and how it is reached; `caBundle` is shown by its size."""
-    spec, name = obj.get("spec") or {}, str((obj.get("metadata") or {}).get("name") or "")
+    spec = obj.get("spec") or {}
     group, version = str(spec.get("group") or ""), str(spec.get("version") or "")
-    if name and not path_segment_faults(name) and name != f"{version}.{group}":
-        must = quote(f"{version}.{group}")
-        yield invalid(".metadata.name", name, f'must be `spec.version+"."+spec.group`: {must}')
     if not group and version != "v1":
         yield required(".spec.group", "only v1 may have an empty group and it better be legacy kube")
     yield from inside(".spec.group", subdomain(group))
-    if not LABEL_1035.fullmatch(version) or len(version) > 63:
+    if len(version.encode()) > 63:
+        yield invalid(".spec.version", version, "must be no more than 63 characters")
+    if not LABEL_1035.fullmatch(version):
         yield invalid(".spec.version", version, LABEL_1035_FAULT)
     for member, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
         if not 0 < (priority := spec.get(member) or 0) <= most:
@@ -297,55 +259,32 @@ def _api_service(obj: Obj) -> Iterator[FieldError]:
         yield invalid(skips, insecure, "may not be true if caBundle is present")
 
 
-_SEGMENTS = "should be a domain with at least three segments separated by dots"
-WEBHOOKS: Rows = below("webhooks[]", (
-    ("", has("name")), ("name", any_subdomain),
-    ("name", demand(lambda name: len(name.split(".")) >= 3, _SEGMENTS)),
-    ("", has("sideEffects", why="must specify one of None, NoneOnDryRun")),
-    ("", has("admissionReviewVersions", why="must specify one of v1, v1beta1")),
-    ("sideEffects", one_of_or_none("None", "NoneOnDryRun")), ("failurePolicy", one_of("Fail", "Ignore")),
-    ("matchPolicy", one_of("Equivalent", "Exact")), ("reinvocationPolicy", one_of("IfNeeded", "Never")),
-    ("timeoutSeconds", between(1, 30)),
-    ("clientConfig", needs(lambda config: (config.get("url") is None) != (config.get("service") is None),
-                           "", "exactly one of url or service is required")),
-    ("namespaceSelector", selector), ("objectSelector", selector),
-    ("rules[]", has("operations", "apiVersions", "apiGroups", "resources")),
-    ("rules[].operations[]", one_of("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
-    ("rules[].scope", one_of_or_none("*", "Cluster", "Namespaced")),
-))  # fmt: skip
 KINDS: dict[str, Rows] = {
     "apiservices.apiregistration.k8s.io": (("", _api_service),),
     "certificatesigningrequests.certificates.k8s.io": (
         ("", _certificate), ("spec", _usages), ("spec", has("signerName")),
         ("spec.expirationSeconds", demand(lambda seconds: seconds >= 600, _TOO_SHORT)),
     ),
-    "clusterrolebindings.rbac.authorization.k8s.io": _role_of("ClusterRole"),
-    "clusterroles.rbac.authorization.k8s.io": (
-        ("rules[]", _rule(namespaced=False)),
-        ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
-        ("aggregationRule.clusterRoleSelectors[]", selector),
-    ),
     "configmaps": (("", _config_map),),
     "controllerrevisions.apps": (("revision", natural),),
     "ipaddresses.networking.k8s.io": (
-        ("", lambda obj: () if (obj.get("spec") or {}).get("parentRef") else [required(".spec.parentRef")]),
-        ("spec.parentRef.group", subdomain), ("spec.parentRef", has("resource")),
-        ("spec.parentRef.resource", path_segment), ("spec.parentRef", has("name")),
-        ("spec.parentRef.name", path_segment), ("spec.parentRef.namespace", path_segment),
+        ("", lambda obj: [required(".spec.parentRef")] if _parent(obj) is None else ()),
+        ("spec.parentRef.group", subdomain), ("spec.parentRef", text_of("resource", path_segment)),
+        ("spec.parentRef", text_of("name", path_segment)), ("spec.parentRef.namespace", path_segment),
     ),
     "leases.coordination.k8s.io": (
         ("spec.leaseDurationSeconds", positive("must be greater than 0")),
         ("spec.leaseTransitions", natural),
     ),
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
     "namespaces": (("spec", _finalizers),),
-    "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range)),
+    "nodes": (("", taint_errors), ("spec.podCIDRs[]", address_range), ("spec.podCIDRs", _pod_ranges)),
     "priorityclasses.scheduling.k8s.io": (
-        ("", _priority), ("preemptionPolicy", one_of("Never", "PreemptLowerPriority")),
+        ("", _priority), ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
     ),
-    "rolebindings.rbac.authorization.k8s.io": _role_of("Role", "ClusterRole"),
-    "roles.rbac.authorization.k8s.io": (("rules[]", _rule(namespaced=True)),),
-    "runtimeclasses.node.k8s.io": (("", _overhead), ("", has("handler")), ("handler", dns_label)),
+    "runtimeclasses.node.k8s.io": (
+        ("", has("handler")), ("handler", dns_label),
+        ("overhead", lambda overhead: resource_amounts({"limits": overhead.get("podFixed") or {}})),
+        ("scheduling.nodeSelector", labels), ("scheduling.tolerations[]", toleration),
+    ),
     "secrets": (("data", _data), ("", _secret)),
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": WEBHOOKS,
 }  # fmt: skip

@@ -24,6 +24,7 @@ from ktui.writes.validation.values.checks import (
     header_name,
     inside,
     label_key,
+    listed,
     one_of,
     one_of_or_none,
     port_name_faults,
@@ -96,8 +97,12 @@ def field_ref(available: tuple[str, ...]) -> Check:
     def check(reference: Obj) -> Iterator[FieldError]:
         path = str(reference.get("fieldPath") or "")
         keyed = _KEYED_FIELD.fullmatch(path)
+        version = str(reference.get("apiVersion") or "v1")
         if not path:
             yield required(".fieldPath")
+        elif version != "v1":
+            why = f"error converting fieldPath: unsupported pod version: {version}"
+            yield invalid(".fieldPath", path, why)
         elif keyed:
             yield from label_key(keyed[2].lower() if keyed[1].endswith("annotations") else keyed[2])
         elif path not in _POD_FIELDS and path != "spec.host":
@@ -168,7 +173,7 @@ def resource_amounts(resources: Obj) -> Iterator[FieldError]:
         extended = "/" in name and not name.startswith("kubernetes.io/")
         if limit is None:
             if extended:
-                yield required(".limits", f"Limit must be set for non overcommitable resources: {name}")
+                yield required(".limits", "Limit must be set for non overcommitable resources")
         elif extended and amount(value) != amount(limit):
             yield invalid(".requests", value, f"must be equal to {name} limit of {limit}")
         elif amount(value) > amount(limit):
@@ -184,11 +189,26 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     if "/" not in name and name not in _OWN and not name.startswith("hugepages-"):
         faults = faults or ["must be a standard resource type or fully qualified"]
         faults = [*faults, "must be a standard resource for containers"]
-    yield from (invalid(field, name, why) for why in faults)
+    yield from (invalid(where, name, why) for why in faults)
     if amount(value) < 0:
         yield invalid(where, value, "must be greater than or equal to 0")
     if "/" in name and "kubernetes.io/" not in name and not is_whole(value):
         yield invalid(where, value, "must be an integer")
+
+
+def _profile_type(what: str) -> Check:
+    """Demand the type of a profile, which its name does not tell."""
+
+    def check(value: Obj) -> Iterator[FieldError]:
+        if not value.get("type"):
+            yield required(".type", f"type is required when {what} is set")
+        elif value["type"] not in _PROFILES:
+            yield not_supported(".type", value["type"], _PROFILES)
+
+    return check
+
+
+_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 
 
 def profile(value: Obj) -> Iterator[FieldError]:
@@ -240,9 +260,9 @@ _PROBE: Rows = (
 )  # fmt: skip
 _NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
 SECCOMP: Rows = (
-    ("seccompProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")), ("seccompProfile", profile),
+    ("seccompProfile", _profile_type("seccompProfile")), ("seccompProfile", profile),
 )  # fmt: skip
-APP_ARMOR: Rows = (("appArmorProfile.type", one_of("Localhost", "RuntimeDefault", "Unconfined")),)
+APP_ARMOR: Rows = (("appArmorProfile", _profile_type("appArmorProfile")),)
 # A reference to a key of a ConfigMap or Secret; a missing name is an invalid one.
 _KEY: Rows = (("", text_of("name", any_subdomain)), ("", has("key")), ("key", config_key))
 UNTIL_MOUNTS = table_of(
@@ -257,7 +277,7 @@ UNTIL_MOUNTS = table_of(
 AFTER_MOUNTS = table_of(
     ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")), ("resources", resource_amounts),
     ("securityContext.runAsUser", user_id), ("securityContext.runAsGroup", user_id),
-    ("securityContext.procMount", one_of("Default", "Unmasked")), *below("securityContext", SECCOMP),
+    ("securityContext.procMount", listed("Default", "Unmasked")), *below("securityContext", SECCOMP),
     ("securityContext", _security), *below("securityContext", APP_ARMOR),
 )  # fmt: skip
 OF_STARTED = table_of(
@@ -266,4 +286,4 @@ OF_STARTED = table_of(
     *below("readinessProbe", _PROBE), ("readinessProbe.terminationGracePeriodSeconds", _NO_GRACE),
     *below("startupProbe", _PROBE), ("startupProbe", _succeeds_once),
 )  # fmt: skip
-RESTARTS = table_of(("restartPolicy", one_of("Always", "Never", "OnFailure")))
+RESTARTS = table_of(("restartPolicy", listed("Always", "Never", "OnFailure")))

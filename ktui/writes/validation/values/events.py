@@ -8,6 +8,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, subdomain_faults
+from ktui.writes.objectmeta import metadata_errors
 from ktui.writes.validation.updates.field_rules import unchanged
 from ktui.writes.validation.values.checks import Rows
 
@@ -64,8 +65,7 @@ def _said(event: Obj) -> Iterator[FieldError]:
 
 def new_errors(event: Obj) -> Iterator[FieldError]:
     """Yield the further errors of an event that is created through events.k8s.io."""
-    name = str((event.get("metadata") or {}).get("name") or "")
-    yield from (invalid("metadata.name", name, why) for why in subdomain_faults(name) if name)
+    yield from metadata_errors(event, subdomain_faults)
     yield from _series(event)
     if not event.get("eventTime"):
         yield required("eventTime")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.flow_rules import BY_NAMESPACE, BY_USER, EXEMPT, LIMITED, QUEUE, REJECT
+from ktui.kube.flow_schemas import MANDATORY, default_levels, default_schemas
+from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
+from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.values.checks import (
+    Row,
     Rows,
     between,
     demand,
@@ -38,11 +43,42 @@ def _schema(obj: Obj) -> Iterator[FieldError]:
         yield invalid(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in (BY_NAMESPACE, BY_USER):
-        yield not_supported(
-            ".spec.distinguisherMethod.type", str(method.get("type", "")), (BY_NAMESPACE, BY_USER)
-        )
-    if not (spec.get("priorityLevelConfiguration") or {}).get("name"):
+        shown = {"Type": str(method.get("type", ""))}
+        yield not_supported(".spec.distinguisherMethod.type", shown, (BY_NAMESPACE, BY_USER))
+    if level := str((spec.get("priorityLevelConfiguration") or {}).get("name") or ""):
+        yield from inside(".spec.priorityLevelConfiguration.name", subdomain(level))
+    else:
         yield required(".spec.priorityLevelConfiguration.name", "must reference a priority level")
+
+
+def _mandatory_schema(obj: Obj) -> Iterator[FieldError]:
+    """The server needs some schemas as they are."""
+    spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
+    if name in MANDATORY and _typed(spec) != default_schemas(NEWEST_MINOR)[name]:
+        shown = internal(spec, "flowcontrol.v1.FlowSchemaSpec")
+        yield invalid(".spec", shown, f"spec of '{name}' must equal the fixed value")
+
+
+def _mandatory_level(obj: Obj) -> Iterator[FieldError]:
+    """The server needs some levels as they are; of `exempt` what applies to its seats may change."""
+    spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
+    if name not in MANDATORY:
+        return
+    demanded, given, apart = default_levels(NEWEST_MINOR)[name], _typed(spec), ""
+    if name == "exempt":
+        demanded, given = ({n: v for n, v in each.items() if n != "exempt"} for each in (demanded, given))
+        apart = " except the 'spec.exempt' field"
+    if given != demanded:
+        shown = internal(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
+        yield invalid(".spec", shown, f"spec of '{name}'{apart} must equal the fixed value")
+
+
+def _typed(value: Any) -> Any:
+    """Return a value without empty members, which Go's comparison does not tell from missing ones."""
+    if isinstance(value, dict):
+        there = {name: member for name, member in value.items() if member or member == 0}
+        return {name: _typed(member) for name, member in there.items() if member is not False}
+    return [_typed(item) for item in value] if isinstance(value, list) else value
 
 
 def _subject(subject: Obj) -> Iterator[FieldError]:
@@ -50,16 +86,14 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
     if kind not in SUBJECTS:
         yield not_supported(".kind", kind, sorted(SUBJECTS))
         return
-    for own, member in SUBJECTS.items():
-        given = subject.get(member) is not None
-        if own == kind and not given:
-            yield required(f".{member}", f"{member} is required when subject kind is '{kind}'")
-        elif own != kind and given:
-            yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
-    named = subject.get(SUBJECTS[kind])
-    if isinstance(named, dict):
-        table = _ACCOUNT if kind == "ServiceAccount" else _NAMED
+    named, table = subject.get(SUBJECTS[kind]), _ACCOUNT if kind == "ServiceAccount" else _NAMED
+    if named is None:
+        yield required(f".{SUBJECTS[kind]}", f"{SUBJECTS[kind]} is required when subject kind is '{kind}'")
+    else:
         yield from inside(f".{SUBJECTS[kind]}", table.relative(named))
+    for own, member in SUBJECTS.items():
+        if own != kind and subject.get(member) is not None:
+            yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
 
 
 _NAMED = table_of(("", has("name")))
@@ -70,30 +104,24 @@ _ACCOUNT = table_of(
 
 
 def _level(obj: Obj) -> Iterator[FieldError]:
-    spec = obj.get("spec") or {}
+    spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
+    if (name == "exempt") != (spec.get("type") == EXEMPT):
+        why = "must be 'Exempt' if and only if `name` is 'exempt'"
+        yield invalid(".spec.type", str(spec.get("type") or ""), why)
     match spec.get("type"):
         case "Exempt":
             if spec.get("limited") is not None:
                 yield forbidden(".spec.limited", "must be nil if the type is not Limited")
-            yield from inside(".spec.exempt", _SEATS.relative(spec.get("exempt") or {}))
+            yield from inside(".spec.exempt", _EXEMPT.relative(spec.get("exempt") or {}))
         case "Limited":
             if spec.get("exempt") is not None:
                 yield forbidden(".spec.exempt", "must be nil if the type is Limited")
             if spec.get("limited") is None:
                 yield required(".spec.limited", "must not be empty when type is Limited")
             else:
-                yield from inside(".spec.limited", _SEATS.relative(spec["limited"]))
-                response = spec["limited"].get("limitResponse") or {}
-                yield from inside(".spec.limited.limitResponse", _limit_response(response))
+                yield from inside(".spec.limited", _LIMITED.relative(spec["limited"]))
         case other:
             yield not_supported(".spec.type", str(other or ""), (EXEMPT, LIMITED))
-
-
-_SEATS = table_of(
-    ("nominalConcurrencyShares", demand(lambda shares: shares >= 0, "must be a non-negative integer")),
-    ("lendablePercent", between(0, 100)),
-    ("borrowingLimitPercent", demand(lambda n: n >= 0, "if specified, must be a non-negative integer")),
-)
 
 
 def _limit_response(response: Obj) -> Iterator[FieldError]:
@@ -125,6 +153,16 @@ _QUEUING = table_of(
     ("queueLengthLimit", positive("must be positive")), ("queues", positive("must be positive")),
     ("queues", demand(lambda queues: queues <= MOST_QUEUES, f"must not be greater than {MOST_QUEUES}")),
     ("", _hand),
+)  # fmt: skip
+_SHARES: Row = (
+    "nominalConcurrencyShares", demand(lambda shares: shares >= 0, "must be a non-negative integer")
+)  # fmt: skip
+_EXEMPT = table_of(_SHARES, ("lendablePercent", between(0, 100)))
+_LIMITED = table_of(
+    _SHARES,
+    ("", lambda limited: inside(".limitResponse", _limit_response(limited.get("limitResponse") or {}))),
+    ("lendablePercent", between(0, 100)),
+    ("borrowingLimitPercent", demand(lambda n: n >= 0, "if specified, must be a non-negative integer")),
 )  # fmt: skip
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
@@ -191,7 +229,7 @@ KINDS: dict[str, Rows] = {
         ("spec.rules[]",
          needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
         ("spec.rules[].resourceRules[]", _resource_rule),
-        ("spec.rules[].nonResourceRules[]", _url_rule),
+        ("spec.rules[].nonResourceRules[]", _url_rule), ("", _mandatory_schema),
     ),
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": (("", _level),),
+    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": (("", _level), ("", _mandatory_level)),
 }  # fmt: skip

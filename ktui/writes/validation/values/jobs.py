@@ -109,7 +109,7 @@ def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
         why = "must be one of the container or initContainer names in the pod template"
         yield invalid(".containerName", name, why)
     if not values:
-        yield invalid(".values", values, "at least one value is required")
+        yield invalid(".values", codes.get("values"), "at least one value is required")
     elif len(values) > _MOST_CODES:
         yield too_many(".values", len(values), _MOST_CODES)
     seen = set()
@@ -139,7 +139,8 @@ def _success_policy(spec: Obj) -> Iterator[FieldError]:
         names = {"SucceededIndexes": "succeededIndexes", "SucceededCount": "succeededCount"}
         rules = [{shown: rule.get(n) for shown, n in names.items()} for rule in policy.get("rules") or []]
         # as upstream shows its internal type
-        yield invalid(".successPolicy", {"Rules": rules or None}, "requires indexed completion mode")
+        found = None if policy.get("rules") is None else rules
+        yield invalid(".successPolicy", {"Rules": found}, "requires indexed completion mode")
         return
     rules = policy.get("rules") or []
     if not rules:
@@ -253,6 +254,7 @@ _JOB: Rows = (
     ("managedBy", domain_path), ("managedBy", at_most_bytes(_LONGEST_MANAGER)),
     *(("", check) for check in (_mode, _failure_policy, _success_policy, _template)),
 )  # fmt: skip
+JOB_SPEC: Rows = (*below("spec", _JOB), ("spec", _selector))
 _LONG_NAME = f"must be no more than {_LONGEST_CRON_JOB} characters"
 KINDS: dict[str, Rows] = {
     "cronjobs.batch": (
@@ -262,5 +264,5 @@ KINDS: dict[str, Rows] = {
         *counts("spec.successfulJobsHistoryLimit", "spec.failedJobsHistoryLimit"),
         ("metadata.name", demand(lambda name: len(name) <= _LONGEST_CRON_JOB, _LONG_NAME)),
     ),
-    "jobs.batch": (*below("spec", _JOB), ("spec", _selector), ("", _indexed_name)),
+    "jobs.batch": (*JOB_SPEC, ("", _indexed_name)),
 }  # fmt: skip

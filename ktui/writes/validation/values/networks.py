@@ -7,10 +7,16 @@ from collections.abc import Iterable, Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_many
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_value_faults, wildcard_faults
+from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faults, wildcard_faults
+from ktui.writes.validation.values.addresses import (
+    address_range,
+    is_address,
+    is_range,
+    ordinary_address,
+    without_zeros,
+)
 from ktui.writes.validation.values.checks import (
     Rows,
-    address_range,
     any_dns_label,
     any_subdomain,
     at_most_bytes,
@@ -21,15 +27,11 @@ from ktui.writes.validation.values.checks import (
     duplicate,
     has,
     inside,
-    is_address,
-    is_range,
     labels,
-    named,
+    listed,
     needs,
     numbered,
     one_of,
-    one_of_or_none,
-    ordinary_address,
     port_number,
     port_or_name,
     qualified,
@@ -37,7 +39,7 @@ from ktui.writes.validation.values.checks import (
     selector,
     subdomain,
     table_of,
-    without_zeros,
+    text_of,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
 from ktui.writes.validation.values.services import FAMILIES
@@ -130,6 +132,12 @@ def _parameters(reference: Obj) -> Iterator[FieldError]:
         yield from inside(".namespace", any_dns_label(namespace))
 
 
+def _controller(named: Obj) -> Iterator[FieldError]:
+    """An IngressClass names its controller; a missing spec is an empty one."""
+    for check in (at_most_bytes(250), domain_path):
+        yield from inside(".spec", text_of("controller", check)(named.get("spec") or {}))
+
+
 def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
     """An ingress has one class; upstream's path of the annotation skips `metadata`."""
     named = ((ingress.get("metadata") or {}).get("annotations") or {}).get(_CLASS)
@@ -142,7 +150,7 @@ def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
 def _some_backend(ingress: Obj) -> Iterator[FieldError]:
     spec = ingress.get("spec") or {}
     if spec.get("defaultBackend") is None and not spec.get("rules"):
-        yield invalid(".spec", None, "either `defaultBackend` or `rules` must be specified")
+        yield invalid(".spec", spec.get("rules"), "either `defaultBackend` or `rules` must be specified")
 
 
 def _block(block: Obj) -> Iterator[FieldError]:
@@ -180,24 +188,25 @@ def _addresses(piece: Obj) -> Iterator[FieldError]:
         elif len(found) > _MOST_ADDRESSES:
             yield too_many(where, len(found), _MOST_ADDRESSES)
         for number, text in enumerate(found):
+            if kind in FAMILIES and is_address(text) and (":" in text) != (kind == "IPv6"):
+                yield invalid(where, text, f"must be an {kind} address")
             yield from inside(f"{where}[{number}]", _address_of(kind, text))
         yield from inside(f".endpoints[{index}]", _ENDPOINT.relative(endpoint))
 
 
 def _address_of(kind: str, text: str) -> Iterator[FieldError]:
     if kind in FAMILIES:
-        if not is_address(text) or (":" in text) != (kind == "IPv6"):
-            yield invalid("", text, f"must be a valid {kind} address")
-        else:
-            yield from ordinary_address(text)
+        yield from ordinary_address(text)
     elif kind == "FQDN":
         name = text.removesuffix(".")
         if not text:
             yield required("")
-        elif faults := list(any_subdomain(name)):
-            yield from faults
+        elif faults := subdomain_faults(name):
+            yield invalid("", name, ",".join(faults))
         elif "." not in name:
             yield invalid("", name, "should be a domain with at least two segments separated by dots")
+        elif long := next((part for part in name.split(".") if dns_label_faults(part)), ""):
+            yield invalid("", long, ",".join(dns_label_faults(long)))
 
 
 def _hints(endpoint: Obj) -> Iterator[FieldError]:
@@ -209,9 +218,16 @@ def _hints(endpoint: Obj) -> Iterator[FieldError]:
         field = f".hints.forZones{where}.name"
         if again:
             yield duplicate(field, name)
-        if not name:
-            yield required(field)
         yield from inside(field, conforms(label_value_faults)(name))
+    nodes = (endpoint.get("hints") or {}).get("forNodes") or []
+    if len(nodes) > _MOST_HINTS:
+        yield too_many(".hints.forNodes", len(nodes), _MOST_HINTS)
+        return
+    for where, _, name, again in numbered(nodes, "name"):
+        field = f".hints.forNodes{where}.name"
+        if again:
+            yield duplicate(field, name)
+        yield from inside(field, any_subdomain(name))
 
 
 def _slice_ports(ports: list[Obj]) -> Iterator[FieldError]:
@@ -243,7 +259,7 @@ def _policy_port(port: Obj) -> Iterator[FieldError]:
         yield from inside(".port", port_or_name(value))
     if end is not None and isinstance(value, int):
         if end < value:
-            yield invalid(".endPort", end, "must be greater than or equal to `port`")
+            yield invalid(".endPort", value, "must be greater than or equal to `port`")
         yield from inside(".endPort", port_number(end))
 
 
@@ -262,17 +278,16 @@ def _named_ports(ports: list[Obj]) -> Iterator[FieldError]:
         yield from inside(f"[{index}]", _SUBSET_PORT.relative(port))
 
 
-_SLICE_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("port", port_number), ("appProtocol", qualified))
+_SLICE_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("appProtocol", qualified))
 _SUBSET_PORT = table_of(
     ("name", dns_label), ("port", port_number), ("protocol", one_of(*PROTOCOLS)), ("appProtocol", qualified)
 )
 _ENDPOINT = table_of(
-    ("deprecatedTopology", labels), ("nodeName", subdomain), ("zone", named(label_value_faults)),
-    ("hostname", dns_label), ("", _hints),
+    ("nodeName", any_subdomain), ("deprecatedTopology", labels), ("hostname", any_dns_label), ("", _hints),
 )  # fmt: skip
 _ADDRESS: Rows = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
 _PEER: Rows = (("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer))
-_POLICY_PORT: Rows = (("protocol", one_of_or_none("TCP", "UDP", "SCTP")), ("", _policy_port))
+_POLICY_PORT: Rows = (("protocol", listed("TCP", "UDP", "SCTP")), ("", _policy_port))
 KINDS: dict[str, Rows] = {
     "endpoints": below("subsets[]", (
         ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
@@ -280,18 +295,16 @@ KINDS: dict[str, Rows] = {
         *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("ports", _named_ports),
     )),
     "endpointslices.discovery.k8s.io": (
-        ("", has("addressType")), ("addressType", one_of("FQDN", *FAMILIES)), ("", _addresses),
-        ("ports", _slice_ports),
+        ("", text_of("addressType", one_of("FQDN", *FAMILIES))), ("ports", _slice_ports), ("", _addresses),
     ),
     "ingressclasses.networking.k8s.io": (
-        ("", has("spec")), ("spec", has("controller")), ("spec.controller", at_most_bytes(250)),
-        ("spec.controller", lambda name: domain_path(name) if name else ()), ("spec.parameters", _parameters),
+        ("", _controller), ("spec.parameters", _parameters),
     ),
     "ingresses.networking.k8s.io": (
         ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
         ("spec.rules[].http", has("paths")), ("spec.rules[].http.paths[]", _path),
         ("spec.tls[].hosts[]", _host), ("spec.tls[].secretName", subdomain),
-        ("spec.ingressClassName", subdomain), ("", _class_of_annotation),
+        ("spec.ingressClassName", any_subdomain), ("", _class_of_annotation),
     ),
     "networkpolicies.networking.k8s.io": (
         ("spec.podSelector", selector),

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.objectmeta import annotation_errors
+from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.selectors import label_errors
+from ktui.writes.validation.values.addresses import address
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
-    address,
     any_subdomain,
     below,
     between,
@@ -23,6 +25,7 @@ from ktui.writes.validation.values.checks import (
     inside,
     label_key,
     labels,
+    listed,
     needs,
     numbered,
     one_of,
@@ -69,9 +72,53 @@ def _search(search: str) -> Iterable[FieldError]:
     domain = search.removesuffix(".")
     if search == "." or not subdomain_faults(domain.replace("_", "a")):  # an underscore is like a letter
         return ()
-    return any_subdomain(domain)
+    return [invalid("", domain, _SEARCH_FAULT)]
 
 
+def _claims(claims: list[Obj]) -> Iterator[FieldError]:
+    """Check which devices a pod claims: each by a claim, or by a template of one."""
+    for where, claim, name, again in numbered(claims, "name"):
+        if not name:
+            yield required(f"{where}.name")
+        elif again:
+            yield duplicate(f"{where}.name", name)
+        else:
+            yield from inside(f"{where}.name", dns_label(name))
+        given = {n: claim.get(n) for n in ("resourceClaimName", "resourceClaimTemplateName")}
+        there = [n for n, value in given.items() if value is not None]
+        if len(there) != 1:
+            why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            if there:
+                why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            yield invalid(where, internal(claim, "core.v1.PodResourceClaim"), why)
+        for member in there:
+            yield from inside(f"{where}.{member}", any_subdomain(str(given[member])))
+
+
+def _claimed(spec: Obj) -> Iterator[FieldError]:
+    """The claims of containers are those of their pod; the requests in them differ."""
+    names = sorted({str(c.get("name") or "") for c in spec.get("resourceClaims") or []} - {""})
+    known = f": {', '.join(names)}" if names else " which is empty"
+    for member in ("containers", "initContainers"):
+        for index, container in enumerate(spec.get(member) or []):
+            claims = (container.get("resources") or {}).get("claims") or []
+            for at, _, name, again in numbered(claims, "name"):
+                field = f".{member}[{index}].resources.claims{at}"
+                if not name:
+                    yield required(field)
+                elif again:
+                    yield duplicate(field, name)
+                if name and name not in names:
+                    why = f"must be one of the names in pod.spec.resourceClaims{known}"
+                    yield FieldError(field, "FieldValueNotFound", f"Not found: {quote(name)}: {why}")
+
+
+_PART = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SEARCH_FAULT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and "
+    "must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    rf"'{_PART}(\.{_PART})*')"
+)
 _TOO_LONG = f"must not have more than {_MOST_SEARCHED} characters (including spaces) in the search list"
 _RESOLVER = table_of(
     ("nameservers", _at_most(3, "nameservers")), ("nameservers[]", address),
@@ -159,10 +206,10 @@ _REST = table_of(
     ("nodeSelector", labels), ("securityContext.fsGroup", user_id), ("securityContext.runAsUser", user_id),
     ("securityContext.runAsGroup", user_id), ("securityContext.supplementalGroups[]", user_id),
     ("", _shared), ("securityContext.sysctls", _sysctls),
-    ("securityContext.fsGroupChangePolicy", one_of("Always", "OnRootMismatch")),
+    ("securityContext.fsGroupChangePolicy", listed("Always", "OnRootMismatch")),
     *below("securityContext", (*SECCOMP, *APP_ARMOR)),
-    ("securityContext.supplementalGroupsPolicy", one_of("Merge", "Strict")),
-    ("securityContext.seLinuxChangePolicy", one_of("MountOption", "Recursive")),
+    ("securityContext.supplementalGroupsPolicy", listed("Merge", "Strict")),
+    ("securityContext.seLinuxChangePolicy", listed("Recursive")),
     *below("affinity", AFFINITY), ("", _dns), ("readinessGates[]", text_of("conditionType", label_key)),
     ("schedulingGates", _gates), ("topologySpreadConstraints", spread), ("", _own_users),
     ("serviceAccountName", subdomain), ("nodeName", subdomain),
@@ -175,14 +222,14 @@ _REST = table_of(
 )  # fmt: skip
 
 
-def _spec(spec: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
-    """Check a pod's spec; `claims` are names of claim templates, which are volumes too."""
+def _spec(spec: Obj) -> Iterator[FieldError]:
     valid: dict[str, Obj] = {}
     yield from inside(".volumes", volumes(spec.get("volumes") or [], valid))
-    valid |= {name: {"persistentVolumeClaim": {"claimName": name}} for name in claims}
+    yield from inside(".resourceClaims", _claims(spec.get("resourceClaims") or []))
     yield from containers(spec, valid)
     yield from init_containers(spec, valid)
     yield from ephemeral_containers(spec)
+    yield from _claimed(spec)
     yield from host_network(spec)
     yield from _REST.relative(spec)
 
@@ -209,20 +256,23 @@ def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
         yield invalid(f"{field}[{_DELETION_COST}]", cost, "must be a 32bit integer")
 
 
-def template_errors(template: Obj, claims: Sequence[str] = ()) -> Iterator[FieldError]:
+def template_errors(template: Obj) -> Iterator[FieldError]:
     """Yield the errors of a pod template; upstream's paths of its labels and annotations skip `metadata`."""
     metadata = template.get("metadata") or {}
     yield from label_errors(metadata.get("labels") or {}, ".labels")
     yield from annotation_errors(metadata.get("annotations") or {}, ".annotations")
     yield from _annotations(template, ".annotations")
     spec = template.get("spec") or {}
-    yield from inside(".spec", _spec(spec, claims))
+    yield from inside(".spec", _spec(spec))
     if spec.get("ephemeralContainers"):
         yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
 _NOT_YET = "cannot be set until all schedulingGates have been cleared"
-NEW_POD = (("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),)
+NEW_POD = (
+    ("spec.ephemeralContainers", lambda _: [forbidden("", "cannot be set on create")]),
+    ("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),
+)
 # The image of a template may have spaces around it.
 _image = demand(lambda image: image == image.strip(), "must not have leading or trailing whitespace")
 KINDS: dict[str, Rows] = {

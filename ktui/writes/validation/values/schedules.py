@@ -91,31 +91,36 @@ def _piece_fault(piece: str, least: int, most: int, names: dict[str, int]) -> st
     """Check `*`, `5`, `5-9` or one of them with a step: `*/5`."""
     span, *steps = piece.split("/")
     low, *highs = span.split("-")
-    if len(steps) > 1:
-        return f"too many slashes: {piece}"
-    if low in ("*", "?"):
-        start, end = least, most
-    elif len(highs) > 1:
-        return f"too many hyphens: {piece}"
-    else:
-        found = [_number(text, names) for text in (low, *highs)]
-        for text, value in zip((low, *highs), found, strict=True):
-            if value is None:
-                return f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: invalid syntax"
-        start = found[0] or 0
-        end = (found[-1] or 0) if highs else (most if steps else start)
-    if steps and not (_number(steps[0], {}) or 0):
-        return f"step of range should be a positive number: {piece}"
+    start, end, step = least, most, 1
+    try:
+        if low not in ("*", "?"):
+            start = end = _number(low, names)
+            if len(highs) > 1:
+                return f"too many hyphens: {piece}"
+            end = _number(highs[0], names) if highs else start
+        if len(steps) > 1:
+            return f"too many slashes: {piece}"
+        if steps:
+            step, end = _number(steps[0], {}), end if highs else most
+    except ValueError as error:
+        return str(error)
     if start < least:
         return f"beginning of range ({start}) below minimum ({least}): {piece}"
     if end > most:
         return f"end of range ({end}) above maximum ({most}): {piece}"
     if start > end:
         return f"beginning of range ({start}) beyond end of range ({end}): {piece}"
-    return ""
+    return "" if step else f"step of range should be a positive number: {piece}"
 
 
-def _number(text: str, names: dict[str, int]) -> int | None:
+def _number(text: str, names: dict[str, int]) -> int:
+    """Return the number, or the value of a name; ValueError says in the library's words why there is none."""
     if text.lower() in names:
         return names[text.lower()]
-    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
+    if not re.fullmatch("[+-]?[0-9]{1,18}", text):
+        raise ValueError(
+            f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: invalid syntax"
+        )
+    if (number := int(text)) < 0:
+        raise ValueError(f"negative number ({number}) not allowed: {text}")
+    return number

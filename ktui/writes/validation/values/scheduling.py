@@ -20,7 +20,7 @@ from ktui.writes.validation.values.checks import (
     has,
     inside,
     label_key,
-    one_of,
+    listed,
     selector,
     table_of,
     text_of,
@@ -50,8 +50,9 @@ def toleration(toleration: Obj) -> Iterator[FieldError]:
     elif operator == "Exists":
         if value:
             yield invalid(".operator", value, "value must be empty when `operator` is 'Exists'")
-    elif operator not in ("Lt", "Gt"):
-        yield not_supported(".operator", operator, ("Equal", "Exists"))
+    else:
+        of_numbers = ("Lt", "Gt") if operator in ("Lt", "Gt") else ()  # the gate that allows them is off
+        yield not_supported(".operator", operator, ("Equal", "Exists", *of_numbers))
     if effect and effect not in EFFECTS:
         yield not_supported(".effect", effect, EFFECTS)
 
@@ -133,7 +134,7 @@ def _preferred(preferred: Obj) -> Iterator[FieldError]:
 
 
 _SPREAD = table_of(
-    ("nodeAffinityPolicy", one_of("Honor", "Ignore")), ("nodeTaintsPolicy", one_of("Honor", "Ignore")),
+    ("nodeAffinityPolicy", listed("Honor", "Ignore")), ("nodeTaintsPolicy", listed("Honor", "Ignore")),
     ("", _merged_keys), ("labelSelector", selector),
 )  # fmt: skip
 _FIELDS: Rows = (("matchFields[]", _matched_field),)

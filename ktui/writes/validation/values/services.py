@@ -8,19 +8,17 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.writes.validation.updates.services import type_of
+from ktui.writes.validation.values.addresses import IP_FAULT, address_range, is_address, ordinary_address
 from ktui.writes.validation.values.checks import (
-    IP_FAULT,
     Rows,
-    address_range,
     dns_label,
     duplicate,
     inside,
-    is_address,
     label_key,
     labels,
+    listed,
     numbered,
     one_of,
-    ordinary_address,
     port_number,
     port_or_name,
     qualified,
@@ -95,17 +93,19 @@ def _affinity(spec: Obj) -> Iterator[FieldError]:
         yield forbidden(".sessionAffinityConfig", "must not be set when session affinity is None")
 
 
-def _addresses(spec: Obj) -> Iterator[FieldError]:
-    """Check the families of a service's addresses, and these."""
+def address_errors(spec: Obj) -> Iterator[FieldError]:
+    """Check the families of a service's addresses, and these (ValidateServiceClusterIPsRelatedFields)."""
     if type_of(spec) == "ExternalName":
         return
     own, given = spec.get("clusterIP") or "", spec.get("clusterIPs") or []
     if own and given and given[0] != own:
         yield invalid(".clusterIPs", given, "first value must match `clusterIP`")
+    elif given and not own:
+        yield invalid(".clusterIPs", given, "must be empty when `clusterIP` is not specified")
     yield from inside(".ipFamilies", _families(spec.get("ipFamilies") or []))
     if (policy := spec.get("ipFamilyPolicy")) is not None:
         possible = ("PreferDualStack", "RequireDualStack", "SingleStack")
-        yield from inside(".ipFamilyPolicy", one_of(*possible)(policy))
+        yield from inside(".ipFamilyPolicy", listed(*possible)(policy))
     yield from _given(given or ([own] if own else []), spec.get("ipFamilies") or [])
 
 
@@ -207,11 +207,11 @@ _PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name),
 KINDS: dict[str, Rows] = {
     "services": (
         ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
-        ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", _addresses),
+        ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", address_errors),
         ("spec.externalIPs[]", ordinary_address),
         ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
         ("spec", _numbers), ("", _sources), ("spec", _balanced), ("spec", _policies),
-        ("spec.internalTrafficPolicy", one_of("Cluster", "Local")),
-        ("spec.trafficDistribution", one_of("PreferClose", "PreferSameZone", "PreferSameNode")),
+        ("spec.internalTrafficPolicy", listed("Cluster", "Local")),
+        ("spec.trafficDistribution", listed("PreferClose", "PreferSameZone", "PreferSameNode")),
     ),
 }  # fmt: skip

@@ -2,69 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Rows,
     below,
-    dns_label,
     duplicate,
     exactly_one,
     has,
     inside,
     label_key,
+    listed,
     more_than_nothing,
-    named,
-    one_of,
     one_of_or_none,
-    selector,
+    qualified,
     subdomain,
     table_of,
     without_parents,
 )
+from ktui.writes.validation.values.claims import CLAIM_SPEC, VOLUME_MODES, access_modes
 from ktui.writes.validation.values.scheduling import NODE_SELECTOR
 from ktui.writes.validation.values.volumes import HOST_PATH, NFS, SHOWN, driver
 
-ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_MODES = ("Block", "Filesystem")
 _MOST_PARAMETERS, _MOST_PARAMETER_BYTES = 512, 256 * 1024
-_ONLY_CLAIMS = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-
-
-def _modes(modes: list[str]) -> Iterator[FieldError]:
-    yield from (not_supported("", str(mode), ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES)
-    if "ReadWriteOncePod" in modes and any(mode in ACCESS_MODES[:3] for mode in modes):
-        yield forbidden("", "may not use ReadWriteOncePod with other access modes")
-
-
-def _storage(spec: Obj) -> Iterator[FieldError]:
-    requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
-    if requested is None:
-        yield required(".resources[storage]")
-    elif amount(requested) <= 0:
-        yield invalid(".resources[storage]", requested, "must be greater than zero")
-
-
-def _data_source(source: Obj) -> Iterator[FieldError]:
-    yield from has("name", "kind")(source)
-    group, kind = source.get("apiGroup") or "", str(source.get("kind") or "")
-    if not group and kind != "PersistentVolumeClaim":
-        yield invalid("", kind, _ONLY_CLAIMS)
-    yield from inside(".apiGroup", subdomain(group))
-    yield from inside(".namespace", dns_label(source.get("namespace") or ""))
 
 
 def _capacity(spec: Obj) -> Iterator[FieldError]:
-    capacity = spec.get("capacity") or {}
+    given = spec.get("capacity")
+    capacity = dict(sorted((given or {}).items()))
     if not capacity:
         yield required(".capacity")
     if "storage" not in capacity or len(capacity) > 1:
-        yield not_supported(".capacity", dict(sorted(capacity.items())) or None, ("storage",))
+        yield not_supported(".capacity", None if given is None else capacity, ("storage",))
     for name, value in capacity.items():
+        if amount(value) < 0:
+            whole = math.ceil(amount(value))
+            yield invalid(f".capacity[{name}]", whole, "must be a valid resource quantity")
         yield from inside(f".capacity[{name}]", more_than_nothing(value))
 
 
@@ -124,7 +101,7 @@ def _lifecycle(modes: list[str]) -> Iterator[FieldError]:
 
 def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
     """Check the topologies of a class, whose terms and values differ."""
-    seen = []
+    seen: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # as upstream makes its list
     for index, term in enumerate(terms):
         keys: dict[str, frozenset[str]] = {}
         for at, expression in enumerate(term.get("matchLabelExpressions") or []):
@@ -139,33 +116,28 @@ def _topologies(terms: list[Obj]) -> Iterator[FieldError]:
             if key in keys:
                 yield duplicate(f"{where}.key", key)
             keys[key] = frozenset(values)
-        if keys in seen:
+        for _ in range(seen.count(keys)):
             yield duplicate(f"[{index}].matchLabelExpressions", "")
         seen.append(keys)
 
 
 KINDS: dict[str, Rows] = {
     "csidrivers.storage.k8s.io": (
-        ("spec.fsGroupPolicy", one_of("File", "None", "ReadWriteOnceWithFSType")),
+        ("spec.fsGroupPolicy", listed("File", "None", "ReadWriteOnceWithFSType")),
         ("spec.volumeLifecycleModes", _lifecycle),
     ),
-    "persistentvolumeclaims": below("spec", (
-        ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
-        ("accessModes", _modes), ("", _storage), ("storageClassName", subdomain),
-        ("volumeMode", one_of(*_MODES)), ("dataSource", _data_source), ("dataSourceRef", _data_source),
-        ("volumeAttributesClassName", subdomain),
-    )),
+    "persistentvolumeclaims": below("spec", CLAIM_SPEC),
     "persistentvolumes": below("spec", (
-        ("", has("accessModes")), ("accessModes", _modes), ("", _capacity),
+        ("", has("accessModes")), ("accessModes", access_modes), ("", _capacity),
         ("persistentVolumeReclaimPolicy", one_of_or_none("Delete", "Recycle", "Retain")),
         ("nodeAffinity", has("required", why="must specify required node constraints")),
         *below("nodeAffinity.required", NODE_SELECTOR), ("", _volume_source), ("storageClassName", subdomain),
-        ("volumeMode", one_of(*_MODES)), ("", _attributes),
+        ("volumeMode", listed(*VOLUME_MODES)), ("", _attributes),
     )),
     "storageclasses.storage.k8s.io": (
-        ("", has("provisioner")), ("provisioner", named(lambda name: label_key_faults(name.lower()))),
-        ("parameters", _parameters), ("reclaimPolicy", one_of("Delete", "Retain")),
-        ("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
+        ("", has("provisioner")), ("provisioner", lambda name: qualified(name.lower())),
+        ("parameters", _parameters), ("reclaimPolicy", one_of_or_none("Delete", "Retain")),
+        ("volumeBindingMode", listed("Immediate", "WaitForFirstConsumer")),
         ("allowedTopologies", _topologies),
     ),
 }  # fmt: skip

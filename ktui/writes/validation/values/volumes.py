@@ -10,6 +10,7 @@ from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported,
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, subdomain_faults
 from ktui.kube.quantity import amount
+from ktui.writes.objectmeta import annotation_errors
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
@@ -22,6 +23,7 @@ from ktui.writes.validation.values.checks import (
     file_mode,
     has,
     inside,
+    labels,
     one_of,
     refuse,
     relative_path,
@@ -29,6 +31,7 @@ from ktui.writes.validation.values.checks import (
     text_of,
     without_parents,
 )
+from ktui.writes.validation.values.claims import CLAIM_SPEC
 from ktui.writes.validation.values.containers import VOLUME_FIELDS, field_ref, resource_ref
 
 HOST_PATH_TYPES = (
@@ -166,6 +169,15 @@ def driver(source: Obj) -> Iterator[FieldError]:
         yield required(".nodePublishSecretRef.name")
 
 
+def _template_metadata(metadata: Obj) -> Iterator[FieldError]:
+    """A claim that is made for a pod gets labels and annotations, nothing else."""
+    yield from inside(".annotations", annotation_errors(metadata.get("annotations") or {}, ""))
+    yield from inside(".labels", labels(metadata.get("labels") or {}))
+    for name in metadata:
+        if name not in ("annotations", "labels") and metadata[name]:
+            yield forbidden(f".{name}", "cannot be set")
+
+
 _ITEMS: Rows = (("defaultMode", file_mode), *below("items[]", _ITEM))
 _NOTHING = table_of()
 HOST_PATH = table_of(("", _host_path))
@@ -201,7 +213,11 @@ SOURCES: dict[str, RuleTree] = {
     "projected": table_of(("defaultMode", file_mode), ("", _projected)),
     "scaleIO": _NOTHING,
     "csi": table_of(("", driver)),
-    "ephemeral": table_of(("", has("volumeClaimTemplate"))),
+    "ephemeral": table_of(
+        ("", has("volumeClaimTemplate")),
+        ("volumeClaimTemplate.metadata", _template_metadata),
+        *below("volumeClaimTemplate.spec", CLAIM_SPEC),
+    ),
     "image": table_of(("pullPolicy", one_of("Always", "IfNotPresent", "Never"))),
 }
 SHOWN = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # upstream's fields where there are too many

@@ -11,30 +11,42 @@ from ktui.writes.validation.selectors import label_selector_errors, selector_sho
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
+    below,
     counts,
     demand,
+    dns_label,
     inside,
     natural,
     not_above_all,
     one_of,
     whole_or_percent,
 )
+from ktui.writes.validation.values.claims import CLAIM_SPEC
 from ktui.writes.validation.values.pods import template_errors
 
 
 def _none(value: Any) -> bool:
-    """Whether a number or percentage is zero."""
-    return value in (None, 0) or (isinstance(value, str) and not value.rstrip("%").strip("0"))
+    """Whether a number or percentage is zero, as an invalid one is."""
+    if isinstance(value, str):
+        digits = value[:-1] if value.endswith("%") else ""
+        return not (digits.isascii() and digits.isdigit() and int(digits))
+    return not value
 
 
 def _rolls(rolling: Obj) -> Iterator[FieldError]:
     """Check how a Deployment rolls: something may be missing, or something may be too many."""
-    missing, more = rolling.get("maxUnavailable"), rolling.get("maxSurge")
-    yield from inside(".maxUnavailable", whole_or_percent(missing or 0))
-    yield from inside(".maxSurge", whole_or_percent(more or 0))
+    missing, more = _limits(rolling)
+    yield from inside(".maxUnavailable", whole_or_percent(missing))
+    yield from inside(".maxSurge", whole_or_percent(more))
     if _none(missing) and _none(more):
-        yield invalid(".maxUnavailable", missing or 0, "may not be 0 when `maxSurge` is 0")
-    yield from inside(".maxUnavailable", not_above_all(missing or 0))
+        yield invalid(".maxUnavailable", missing, "may not be 0 when `maxSurge` is 0")
+    yield from inside(".maxUnavailable", not_above_all(missing))
+
+
+def _limits(rolling: Obj) -> tuple[Any, Any]:
+    """Return how many may be missing, and how many too many; without a limit none."""
+    missing, more = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    return 0 if missing is None else missing, 0 if more is None else more
 
 
 def _strategy(strategy: Obj) -> Iterator[FieldError]:
@@ -74,7 +86,7 @@ def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
 
 
 def _daemons_roll(rolling: Obj) -> Iterator[FieldError]:
-    missing, more = rolling.get("maxUnavailable") or 0, rolling.get("maxSurge") or 0
+    missing, more = _limits(rolling)
     for check in (whole_or_percent, not_above_all):
         yield from inside(".maxUnavailable", check(missing))
         yield from inside(".maxSurge", check(more))
@@ -126,9 +138,18 @@ def _selects(kind: str) -> Check:
 
 
 def _template(spec: Obj) -> Iterator[FieldError]:
-    claims = [claim.get("metadata") or {} for claim in spec.get("volumeClaimTemplates") or []]
-    names = [str(metadata.get("name") or "") for metadata in claims]
-    yield from inside(".template", template_errors(spec.get("template") or {}, names))
+    template, claims = spec.get("template") or {}, spec.get("volumeClaimTemplates") or []
+    names = dict.fromkeys(str((claim.get("metadata") or {}).get("name") or "") for claim in claims)
+    if names:
+        template = {**template, "spec": _with_claims(template.get("spec") or {}, list(names))}
+    yield from inside(".template", template_errors(template))
+
+
+def _with_claims(pod: Obj, names: list[str]) -> Obj:
+    """Return a pod's spec as a StatefulSet makes it: the volumes of its claims come first."""
+    claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
+    own = [volume for volume in pod.get("volumes") or [] if volume.get("name") not in names]
+    return {**pod, "volumes": [*claimed, *own], "hostname": "", "subdomain": ""}
 
 
 def _daemon_selects(spec: Obj) -> Iterator[FieldError]:
@@ -167,7 +188,22 @@ def _controls(spec: Obj) -> Iterator[FieldError]:
     yield from _template(spec)
 
 
+def _stateful_set(claims: Rows = (), name: Rows = ()) -> Rows:
+    """Return the rules of a StatefulSet, with those of members that are checked only in a new one."""
+    return (
+        ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
+        ("spec.updateStrategy", _stateful_update),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
+        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")), *claims,
+        *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"), *name,
+        ("spec", _selects("statefulset")), ("spec", _endless("StatefulSet")),
+    )  # fmt: skip
+
+
 _ORDER = "must be 'OrderedReady' or 'Parallel'"
+NEW_STATEFUL_SET = _stateful_set(
+    below("spec.volumeClaimTemplates[].spec", CLAIM_SPEC), (("spec.serviceName", dns_label),)
+)
 KINDS: dict[str, Rows] = {
     "daemonsets.apps": (
         ("spec", _daemon_selects), ("spec", _endless("DaemonSet")), ("spec.minReadySeconds", natural),
@@ -186,13 +222,5 @@ KINDS: dict[str, Rows] = {
         ("spec.minReadySeconds", natural), ("spec", _controls),
         ("spec", _endless("ReplicationController")),
     ),
-    "statefulsets.apps": (
-        ("spec.podManagementPolicy", demand(("OrderedReady", "Parallel").__contains__, _ORDER)),
-        ("spec.updateStrategy", _stateful_update),
-        ("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", one_of("Retain", "Delete")),
-        ("spec.persistentVolumeClaimRetentionPolicy.whenScaled", one_of("Retain", "Delete")),
-        *counts("spec.replicas", "spec.minReadySeconds", "spec.ordinals.start"),
-        ("spec", _selects("statefulset")),
-        ("spec", _endless("StatefulSet")),
-    ),
+    "statefulsets.apps": _stateful_set(),
 }  # fmt: skip
