@@ -114,7 +114,8 @@ class Apply:
         try:
             set_in = {version: comparison.changes(version) for version in {*map(_version, others)}}
         except MisfitError as error:
-            raise bare_error(_misfit(error, prunes=bool(own and own.get("fieldsV1")))) from None
+            last = own["apiVersion"] if own is not None and own.get("fieldsV1") else ""
+            raise bare_error(_misfit(error, last)) from None
         if not self.force:
             client_side = agreed_fields(old, self.resource) if self.manager == KUBECTL else {}
             changed = {
@@ -177,12 +178,15 @@ class Apply:
         return entries
 
 
-def _misfit(error: MisfitError, *, prunes: bool) -> str:
-    """Return upstream's words; `prunes`: the manager has applied before, which upstream looks at first."""
-    if prunes and error.which == "new":
-        step = "failed to prune fields: failed add back owned items"
-        return f"{step}: failed to convert merged object at version {error.api_version}: {error.faults}"
-    return f"failed to convert {error.which} object: {error.faults}"
+def _misfit(error: MisfitError, last: str) -> str:
+    """Return upstream's words; `last` is the version in which the manager applied before, whose fields are
+    pruned first; "" if it did not."""
+    if not last or error.which == "old":
+        return f"failed to convert {error.which} object: {error.faults}"
+    step = f"failed add back owned items: failed to convert merged object at version {error.api_version}"
+    if last == error.api_version:
+        step = "failed to convert merged object to last applied version"
+    return f"failed to prune fields: {step}: {error.faults}"
 
 
 def _version(entry: Entry) -> str:

@@ -121,6 +121,8 @@ class Comparison:
         base = old if old is not None else _empty_object(resource)
         version = api_version.rpartition("/")[2]
         if not resource.custom:
+            if message_of(api_version, resource.kind) is None:
+                return None
             other = BUILTIN.find(resource.group, version, resource.resource) or resource
             if other.api_version == resource.api_version:
                 return compare(base, new, root_of(resource))

@@ -12,6 +12,9 @@ from ktui.wire.schema import META, SchemaField, fields_by_name, is_atomic, messa
 
 Keys = tuple[str, ...] | None
 KEY_DEFAULTS = {"protocol": "TCP"}
+# Types whose name is left out if it is empty, which upstream marks as its default.
+_EMPTY_NAMED = frozenset({"core.v1.LocalObjectReference"})
+_ZEROS = {"string": "", "int32": 0, "int64": 0}
 
 
 def _applicable(keys: Keys, value: list[Any]) -> Keys:
@@ -51,8 +54,11 @@ class BuiltinNode:
         return _applicable(self.item_keys, value)
 
     def key_default(self, key: str) -> Any:
-        """Return the default for a key that an item lacks."""
-        return KEY_DEFAULTS.get(key)
+        """Return the default for a key that an item lacks: its own, or the zero value if Go writes it."""
+        if key in KEY_DEFAULTS or self._below is None or not self._below.declares(key):
+            return KEY_DEFAULTS.get(key)
+        field = fields_by_name(self._below._message)[key]
+        return None if field.has("o") and self._below._message not in _EMPTY_NAMED else _ZEROS.get(field.kind)
 
 
 UNKNOWN = BuiltinNode()
