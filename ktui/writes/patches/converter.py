@@ -18,7 +18,7 @@ _KINDS = {dict: "map", list: "slice", str: "string", int: "int64", float: "float
 _INT64 = range(-(1 << 63), 1 << 63)
 _SCALARS = {"string": "string", "bool": "bool", "int32": "int32", "int64": "int64", "double": "float64"}
 # Pairs of kinds between which Go has a conversion, which the converter does not use.
-_CONVERTIBLE = {("int64", "string"), ("float64", "int32"), ("float64", "int64")}
+_CONVERTIBLE = {("int64", "string"), ("float64", "int32"), ("float64", "int64"), ("float64", "uint8")}
 
 
 def conversion_fault(obj: Obj, resource: Resource) -> str:
@@ -83,12 +83,15 @@ def _bytes_fault(value: object) -> str:
     if isinstance(value, str):
         fault = base64text.fault(value)
         return f"error decoding from json: {fault}" if fault else ""
-    return "" if isinstance(value, list) else f"cannot restore slice from {_kind(value)}"
+    if not isinstance(value, list):
+        return f"cannot restore slice from {_kind(value)}"
+    octets = (item for item in value if item is not None)
+    return next((fault for item in octets if (fault := _scalar_fault(item, "uint8", "uint8"))), "")
 
 
 def _scalar_fault(value: object, wanted: str, go_type: str) -> str:
     kind = _kind(value)
-    if kind == wanted or (kind == "int64" and wanted in ("int32", "float64")):
+    if kind == wanted or (kind == "int64" and wanted in ("int32", "uint8", "float64")):
         return ""
     if (kind, wanted) not in _CONVERTIBLE:
         return f"unrecognized type: {wanted}"
@@ -131,6 +134,8 @@ def _convert(message: str, obj: Obj) -> None:
 def _converted(field: SchemaField, value: Any) -> Any:
     if field.kind == "message" and isinstance(value, dict):
         _convert(field.type, value)
+    if field.kind == "bytes" and isinstance(value, list):
+        return [0 if item is None else int(item) % 256 for item in value]
     if field.kind not in ("int32", "int64") or not isinstance(value, int | float):
         return value
     whole = int(value)

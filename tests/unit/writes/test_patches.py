@@ -437,6 +437,9 @@ def test_errors_of_the_converter(spec: Any, fault: str) -> None:
     assert conversion_fault({"spec": spec}, pods) == fault
     why = "error decoding from json: illegal base64 data at input byte 0"
     assert conversion_fault({"data": {"a": "-x"}}, secrets) == why
+    assert conversion_fault({"data": {"a": [1, {}]}}, secrets) == "unrecognized type: uint8"
+    assert conversion_fault({"data": {"a": [1, None, 2.0]}}, secrets) == ""
+    assert converted({"data": {"a": [257, None, 2.0]}}, secrets) == {"data": {"a": [1, 0, 2]}}
 
 
 @pytest.mark.parametrize(
