@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
-from ktui.kube.golang.formatting import quote
+from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
@@ -71,12 +71,16 @@ def drop_repeated_owners(obj: Obj, *, patched: bool) -> list[str]:
     Upstream looks at what a client sends, and again after the admission, which alone sees a patched object.
     """
     metadata = metadata_of(obj)
-    owners = metadata.get("ownerReferences") or []
-    kept = [owner for index, owner in enumerate(owners) if owner not in owners[:index]]
-    if len(kept) == len(owners):
+    kept: dict[bytes, Any] = {}
+    repeated = []
+    for owner in metadata.get("ownerReferences") or []:
+        text = to_json(owner, "sorted")
+        if text in kept and isinstance(owner, dict):
+            repeated.append(str(owner.get("uid") or ""))
+        kept.setdefault(text, owner)
+    if not repeated:
         return []
-    repeated = [str(o.get("uid") or "") for index, o in enumerate(owners) if o in owners[:index]]
-    metadata["ownerReferences"] = kept
+    metadata["ownerReferences"] = [*kept.values()]
     when = " after mutating admission happens" if patched else ""
     return [_REPEATED_OWNERS.format(when, ", ".join(repeated))]
 
