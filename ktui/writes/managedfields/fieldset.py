@@ -211,11 +211,12 @@ def entry(value: Any, node: Node) -> Any:
     found = Items()
     for item in value:
         key = item_key(keys, item, node)
-        if key in found:
-            before = found[key]
-            found[key] = Duplicates([*(before if isinstance(before, Duplicates) else [before]), item])
-        else:
+        if key not in found:
             found[key] = item
+        elif isinstance(first := found[key], Duplicates):
+            first.append(item)
+        else:
+            found[key] = Duplicates([first, item])
     return found
 
 

@@ -154,7 +154,7 @@ RULES = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-ma
     "type": "object", "properties": {"key": {"type": "string"}, "n": {"type": "integer"}},
 }}  # fmt: skip
 STRICT = {"type": "object", "properties": {"spec": {"type": "object", "properties": {
-    "rules": RULES, "free": {"x-kubernetes-preserve-unknown-fields": True},
+    "rules": RULES, "names": {"type": "array", "x-kubernetes-list-type": "set"}, "free": {"x-kubernetes-preserve-unknown-fields": True},
 }}}}  # fmt: skip
 OPEN = {"type": "object", "properties": {
     "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -225,6 +225,8 @@ def test_values_of_another_type_and_duplicates() -> None:
     assert changed({"rules": one * 2}, {"rules": one}) == (whole, leaf)
     assert changed({"rules": one * 2}, {"rules": one * 3}) == (leaf, {})
     assert changed({"rules": one * 2}, {"rules": one * 2}) == ({}, {})
+    names = {"f:spec": {"f:names": {'v:"a"': {}}}}
+    assert changed({"names": ["a"]}, {"names": ["a", "a"]}) == (names, names)
 
 
 @pytest.mark.parametrize(
