@@ -15,6 +15,7 @@ from ktui.writes.admission.pod_resources import pod_total
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.managedfields.typed_config import type_faults
+from ktui.writes.objectmeta import drop_repeated_owners
 from ktui.writes.patches.jsonpatch import json_patch
 from ktui.writes.validation import definition_schemas, definitions
 from ktui.writes.validation.custom_invariants import list_errors
@@ -93,6 +94,14 @@ CASES = {
     "duplicate keys": (
         lambda value: list(type_faults(value, PODS)),
         lambda n: ({"spec": {"containers": [{"name": "a"}] * n}},),
+    ),
+    "items of one key": (
+        lambda old, new: compare({"spec": old}, {"spec": new}, BuiltinNode("core.v1.Pod")),
+        lambda n: ({"containers": [{"name": "a"}]}, {"containers": [{"name": "a"} for _ in range(n)]}),
+    ),
+    "owners named twice": (
+        lambda obj: drop_repeated_owners(obj, patched=False),
+        lambda n: ({"metadata": {"ownerReferences": [{"uid": str(m // 2)} for m in range(n)]}},),
     ),
     "duplicates of a set": (
         lambda value: list(

@@ -154,7 +154,8 @@ RULES = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-ma
     "type": "object", "properties": {"key": {"type": "string"}, "n": {"type": "integer"}},
 }}  # fmt: skip
 STRICT = {"type": "object", "properties": {"spec": {"type": "object", "properties": {
-    "rules": RULES, "names": {"type": "array", "x-kubernetes-list-type": "set"}, "free": {"x-kubernetes-preserve-unknown-fields": True},
+    "rules": RULES, "names": {"type": "array", "x-kubernetes-list-type": "set"},
+    "free": {"x-kubernetes-preserve-unknown-fields": True},
 }}}}  # fmt: skip
 OPEN = {"type": "object", "properties": {
     "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
