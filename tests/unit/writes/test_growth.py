@@ -14,6 +14,8 @@ from ktui.kube.structural.schema import is_choice
 from ktui.writes.admission.pod_resources import pod_total
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
+from ktui.writes.managedfields.fieldset import compare
+from ktui.writes.managedfields.nodes import BuiltinNode
 from ktui.writes.managedfields.typed_config import type_faults
 from ktui.writes.objectmeta import drop_repeated_owners
 from ktui.writes.patches.jsonpatch import json_patch
