@@ -75,14 +75,13 @@ def duplicate_fields(data: bytes) -> list[str]:
         return []
     if _is_canonical(data):
         return []
-    twice: dict[int, list[str]] = {}
+    twice: dict[int, list[tuple[str, Any]]] = {}  # all members of the objects that have some twice
     kept: list[dict[str, Any]] = []  # keeps the ids in `twice` from being reused
 
     def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
         if len(built) < len(pairs):
-            counts = Counter(name for name, _ in pairs)
-            twice[id(built)] = [name for name, count in counts.items() if count > 1]
+            twice[id(built)] = pairs
             kept.append(built)
         return built
 
@@ -101,12 +100,16 @@ def _is_canonical(data: bytes) -> bool:
         return False
 
 
-def _duplicates(value: Any, path: str, twice: dict[int, list[str]]) -> Iterator[str]:
+def _duplicates(value: Any, path: str, twice: dict[int, list[tuple[str, Any]]]) -> Iterator[str]:
+    """Yield each path once, where its second value begins."""
     if isinstance(value, dict):
-        for name in twice.get(id(value), ()):
-            yield f"{path}.{name}" if path else name
-        for name, member in value.items():
-            yield from _duplicates(member, f"{path}.{name}" if path else name, twice)
+        counts: Counter[str] = Counter()
+        for name, member in twice.get(id(value)) or value.items():
+            below = f"{path}.{name}" if path else name
+            counts[name] += 1
+            if counts[name] == 2:
+                yield below
+            yield from _duplicates(member, below, twice)
     elif isinstance(value, list):
         for at, item in enumerate(value):
             yield from _duplicates(item, f"{path}[{at}]", twice)

@@ -37,6 +37,7 @@ from ktui.writes.decoding.body import (
     WARN,
     Unfit,
     check_metadata,
+    known_twice,
     refused,
     strict_error,
     unconverted,
@@ -272,7 +273,7 @@ def decoded(
         if apply is not None and not resource.custom:
             raise unconverted(apply.config, resource, unfit) from None
         raise refused(resource, str(unfit)) from None
-    unknown = [*faults, *unknown]
+    unknown = [*known_twice(faults, unknown), *unknown]
     if unknown and options.validation == STRICT:
         raise refused(resource, strict_error(unknown))
     if options.validation == WARN:

@@ -16,7 +16,7 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
-from ktui.writes.decoding.body import APPLY, IGNORE, SentBody, described, json_type
+from ktui.writes.decoding.body import APPLY, IGNORE, STRICT, WARN, SentBody, described, json_type
 from ktui.writes.decoding.typed_objects import undeclared
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.typed_config import sentence, type_faults
@@ -46,40 +46,51 @@ async def apply(server: Server, call: Call, resource: Resource, form: Form, body
         raise bad_request("metadata.managedFields must be nil")
     apply = Apply(config, options.field_manager, resource, call.info.subresource, call.request.flag("force"))
     context = replace(context_of(server, call, resource, options), apply=apply)
+    strict, faults = options.validation == STRICT, body.duplicates if options.validation == WARN else ()
+
+    def check_keys() -> None:
+        if strict and body.duplicates:
+            why = f"error converting YAML to JSON: {body.duplicates[0]}"
+            raise bad_request(f"error strict decoding YAML: {why}")
 
     def change(old: Obj) -> Obj:
         check_declared(server, config, resource)
         new = apply.merged(old)
+        check_keys()
         check_identity(new, context)  # the name may come from the object itself
         return new
 
     async def create_it() -> None:
         await compute(check_declared, server, config, resource)
+        check_keys()
         new = await compute(copied, config)
         check_identity(new, context)
         metadata_of(new).pop("resourceVersion", None)
         if uid := metadata_of(new).get("uid"):
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise conflict(resource, context.name, why)
-        await create(server, call, Creation(resource, new, options, apply=apply, authorized=False), form)
+        await create(
+            server, call, Creation(resource, new, options, faults, apply=apply, authorized=False), form
+        )
 
-    update = partial(Update(server, call, form, options, context).apply, change)
+    update = partial(Update(server, call, form, options, context, faults).apply, change)
     await (update() if call.info.subresource else update_or_create(update, create_it))
 
 
 def configuration(body: SentBody, resource: Resource) -> Obj:
     """Return the parsed body, YAML or JSON; raise StatusError 400."""
     try:
-        document = body.document()
-        if body.duplicates:
-            raise ValueError(body.duplicates[0])
+        document = body.document() if body else None
     except ValueError as error:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
     if document is not None and not isinstance(document, dict):
         why = f"cannot unmarshal {json_type(document)} into Go value of type map[string]interface {{}}"
         raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: {why}")
     document = document or {}
-    named = tuple(str(document.get(name) or "") for name in ("apiVersion", "kind"))
+    texts = (document.get(name) for name in ("apiVersion", "kind"))
+    named = tuple(text if isinstance(text, str) else "" for text in texts)
+    if named[0].count("/") > 1:  # no version, and so no kind
+        named = "", ""
     if named != (resource.api_version, resource.kind):
         group, _, version = named[0].rpartition("/")
         raise bad_request(f"invalid object type: {group}/{version}, Kind={named[1]}")
@@ -118,6 +129,9 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
 
     def change(old: Obj) -> Obj:
         new = patched(kind, old, document, resource.api_version, resource.kind)
+        if kind == STRATEGIC:  # the converter takes any texts: the type is that of the path
+            for name, own in (("kind", resource.kind), ("apiVersion", resource.api_version)):
+                new[name] = own if isinstance(new.get(name), str | None) else new[name]
         metadata = new.get("metadata")
         if isinstance(metadata, dict) and metadata.get("resourceVersion") is None:
             metadata.pop("resourceVersion", None)

@@ -27,6 +27,7 @@ from ktui.writes.decoding.body import (
     WARN,
     Unconvertible,
     Unfit,
+    known_twice,
     name_kind,
     refused,
     refused_patch,
@@ -176,7 +177,7 @@ class Update:
         except Unfit as unfit:
             raise _unfit(context, patched, unfit) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
-        found = [*self.faults, *unknown]
+        found = [*(known_twice(self.faults, unknown) if context.whole else self.faults), *unknown]
         if found and self.options.validation == STRICT:
             raise _refused(context, patched, strict_error(found))
         warnings[:] = found if self.options.validation == WARN else []

@@ -277,5 +277,11 @@ def strict_error(faults: Iterable[str]) -> str:
     return f"strict decoding error: {', '.join(islice(faults, MAX_STRICT_ERRORS))}"
 
 
+def known_twice(faults: Iterable[str], unknown: Iterable[str]) -> list[str]:
+    """Return the faults of a body without duplicates of unknown fields, which a typed decoder skips."""
+    skipped = {text.replace("unknown", "duplicate", 1) for text in unknown}
+    return [fault for fault in faults if fault not in skipped]
+
+
 def unknown_texts(paths: Iterable[str]) -> list[str]:
     return [f'unknown field "{path}"' for path in paths]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +31,8 @@ from ktui.writes.patches.converter import conversion_fault, converted
 from ktui.writes.patches.patch_documents import patched_text
 from ktui.writes.validation.custom_invariants import embedded_fault
 
+# Upstream: parseYAMLWarnings.
+_LINES = re.compile(r"(error converting YAML to JSON: )?yaml: unmarshal errors:\n")
 # Members that most patches leave unchanged: they have been typed already.
 _PARTS = ("spec", "status")
 
@@ -178,5 +181,6 @@ def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
 
 
 def warn(call: Call, faults: list[str]) -> None:
-    """Add a Warning header for each unknown or duplicate field."""
-    call.response.add_headers(warning_headers(faults))
+    """Add a Warning header for each unknown or duplicate field; the reader of YAML has one text for all."""
+    lines = (_LINES.sub("", fault).split("\n") if _LINES.match(fault) else [fault] for fault in faults)
+    call.response.add_headers(warning_headers([line.strip() for found in lines for line in found]))

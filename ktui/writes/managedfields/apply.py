@@ -149,7 +149,7 @@ class Apply:
                 give_up(entry, comparison.changed(entry))
         entry = new_entry(APPLY, self.manager, self.subresource, self.resource.api_version, ordered(fields))
         # An apply that does not change the object keeps the entry's time.
-        if old is None or changed.set or changed.removed:
+        if old is None or changed.set or changed.removed or self._sends_more(old):
             entry["time"] = time
         elif own is not None and "time" in own:
             entry["time"] = own["time"]
@@ -157,6 +157,11 @@ class Apply:
         if fields:
             kept.append(entry)
         store_entries(new, sorted(kept, key=entry_order))
+
+    def _sends_more(self, old: Obj) -> bool:
+        """Return True if the configuration differs from the object, if only in what the resource resets."""
+        changes = compare(old, merge_config(old, self.config, self._root), self._root)
+        return bool(changes.set or changes.removed)
 
     def _entries(self, old: Obj) -> tuple[Entry | None, list[Entry]]:
         """Return this manager's last apply, and the entries of all others."""

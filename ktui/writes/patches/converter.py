@@ -24,7 +24,11 @@ _CONVERTIBLE = {("int64", "string"), ("float64", "int32"), ("float64", "int64"),
 def conversion_fault(obj: Obj, resource: Resource) -> str:
     """Return the first error of the patched object, "" if there is none that is implemented here."""
     message = message_of(resource.api_version, resource.kind)
-    return _struct_fault(message, obj) if message else ""
+    if message is None:
+        return ""
+    names = (obj.get(name) for name in ("kind", "apiVersion"))
+    faults = (_scalar_fault(name, "string", "string") for name in names if name is not None)
+    return next(filter(None, faults), "") or _struct_fault(message, obj)
 
 
 def _struct_fault(message: str, obj: Obj) -> str:

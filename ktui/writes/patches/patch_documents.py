@@ -103,17 +103,25 @@ def patch_document(kind: str, body: SentBody, *, strict: bool = True) -> Any:
     try:
         document = body.document()
     except ValueError as error:
-        raise bad_request(f"error decoding patch: {error}") from None
+        raise _unreadable(kind, str(error), strict=strict) from None
     if document is None:
         if kind == MERGE_PATCH:
             raise bad_request("Invalid JSON Patch")
         return wanted()
     if not isinstance(document, wanted):
         go_type = "[]handlers.jsonPatchOp" if kind == JSON_PATCH else "map[string]interface {}"
-        raise _undecodable(document, f"value of type {go_type}")
+        why = f"json: cannot unmarshal {json_type(document)} into Go value of type {go_type}"
+        raise _unreadable(kind, why, strict=strict)
     if isinstance(document, list):
         _check_operations(document, strict=strict)
     return document
+
+
+def _unreadable(kind: str, why: str, *, strict: bool) -> StatusError:
+    """Return the error of the decoder that a kind of patch comes to first."""
+    if kind == MERGE_PATCH and not strict:
+        return bad_request("Invalid JSON Patch")
+    return bad_request(why if kind == STRATEGIC else f"error decoding patch: {why}")
 
 
 def _check_operations(operations: list[Any], *, strict: bool) -> None:

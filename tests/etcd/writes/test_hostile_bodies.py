@@ -98,10 +98,25 @@ async def test_too_deep_to_apply(api: Api) -> None:
         "error decoding YAML: error converting YAML to JSON: yaml: line 1: exceeded max depth of 200",
     )
     answer = await api.http.patch(path, content=b"a: 1\na: 2", headers=headers)
-    assert answer.json()["message"] == (
-        "error decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
-        '  line 2: key "a" already set in map'
+    assert answer.json()["message"] == "invalid object type: /, Kind="
+    assert (await api.http.patch(path, headers=headers)).json()["message"] == "invalid object type: /, Kind="
+
+
+async def test_a_configuration_with_keys_given_twice(api: Api) -> None:
+    path, headers = f"{MAPS}/x?fieldManager=m", {"Content-Type": "application/apply-patch+yaml"}
+    body = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '1', a: '2', b: '', b: ''}\n"
+    twice = [f'line 4: key "{key}" already set in map' for key in "ab"]
+    answer = await api.http.patch(f"{path}&fieldValidation=Strict", content=body, headers=headers)
+    assert answer.json()["message"] == "\n  ".join(
+        [
+            "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:",
+            *twice,
+        ]
     )
+    answer = await api.http.patch(path, content=body, headers=headers)
+    assert answer.json()["data"] == {"a": "2", "b": ""}
+    warnings = answer.headers.get_list("warning")
+    assert [warning.replace('\\"', '"')[len('299 - "') : -1] for warning in warnings] == twice
 
 
 async def test_limits_of_a_document(api: Api) -> None:

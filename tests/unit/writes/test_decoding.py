@@ -10,7 +10,7 @@ from ktui.apiserver.api import warning_of
 from ktui.documents.jsonreader import duplicate_fields
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
-from ktui.writes.decoding.body import SentBody, Unfit, check_metadata, decode_object
+from ktui.writes.decoding.body import SentBody, Unfit, check_metadata, decode_object, known_twice
 from ktui.writes.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.objects import change_errors, new_errors
@@ -126,3 +126,13 @@ def test_containers_have_names_and_images() -> None:
 def test_deprecated_kinds_warn(minor: str, warns: bool) -> None:
     assert bool(warning_of(resource("endpoints"), behaviour_of(minor))) is warns
     assert warning_of(resource("pods"), behaviour_of(minor)) == ""
+
+
+def test_duplicates_come_where_their_second_values_begin() -> None:
+    body = b'{"d":{"a":1,"a":2},"f":1,"l":[{"x":1,"x":1}],"f":2,"f":3}'
+    assert duplicate_fields(body) == ["d.a", "l[0].x", "f"]
+
+
+def test_a_typed_decoder_skips_what_is_unknown() -> None:
+    faults = ['duplicate field "a"', 'duplicate field "b"']
+    assert known_twice(faults, ['unknown field "b"']) == ['duplicate field "a"']
