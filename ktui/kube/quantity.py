@@ -23,6 +23,7 @@ _NO_SUFFIX = "unable to parse quantity's suffix"
 _NO_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NANO = Decimal("1e-9")
 _DIGITS = 120  # decimal precision
+_OVERFLOW = 1 << 64
 
 
 @cached_by_text(maxsize=4096, longest=64)
@@ -36,6 +37,20 @@ def amount(quantity: str | None) -> Decimal:
     """Return the value; 0 for "" and for any text that is not a quantity."""
     parsed = _parsed(quantity or "0")
     return parsed[0] if parsed is not None else Decimal(0)
+
+
+def is_whole(quantity: str) -> bool:
+    """Whether a value has no fraction, as upstream sees it: in thousandths, rounded away from zero.
+
+    They have 64 bits: those of long rows of digits overflow, and those of large suffixes count as 0.
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        thousandths = int((amount(quantity) * 1000).to_integral_value(ROUND_UP))
+    if quantity.isdecimal():
+        half = _OVERFLOW // 2
+        thousandths = (thousandths + half) % _OVERFLOW - half
+    return thousandths % 1000 == 0
 
 
 def added(one: str, other: str) -> str:

@@ -16,7 +16,7 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
-from ktui.writes.strategies import GENERATION_COUNTS
+from ktui.writes.strategies import GENERATION_COUNTS, WITHOUT_FIRST_GENERATION
 from ktui.writes.validation.selectors import label_errors
 from ktui.writes.validation.updates.order import CHANGE, FIXED, META, VALUES, update_order
 from ktui.writes.validation.values.addresses import IP_FAULT, is_address
@@ -196,7 +196,7 @@ def fill_new(obj: Obj, resource: Resource, namespace: str) -> None:
     metadata["creationTimestamp"] = timestamp()
     for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
         metadata.pop(name, None)
-    if counts_generations(obj, resource):
+    if counts_generations(obj, resource) and obj.get("kind") not in WITHOUT_FIRST_GENERATION:
         metadata["generation"] = 1
 
 

@@ -28,9 +28,9 @@ STATUS_CREATED = frozenset({"Node"})
 # PrepareForCreate and PrepareForUpdate count generations: by the changes of these members, of most of `spec`.
 GENERATION_COUNTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((
-        "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "FlowSchema", "Ingress",
-        "IngressClass", "Job", "NetworkPolicy", "Pod", "PodDisruptionBudget", "PriorityLevelConfiguration",
-        "ReplicaSet", "ReplicationController", "StatefulSet",
+        "CSIDriver", "CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "FlowSchema",
+        "Ingress", "IngressClass", "Job", "NetworkPolicy", "Pod", "PodDisruptionBudget",
+        "PriorityLevelConfiguration", "ReplicaSet", "ReplicationController", "StatefulSet",
     ), ("spec",)),
     "EndpointSlice": ("addressType", "endpoints", "ports"),
     "MutatingWebhookConfiguration": ("webhooks",),
@@ -38,3 +38,5 @@ GENERATION_COUNTS: dict[str, tuple[str, ...]] = {
     "PriorityClass": (),
     "ValidatingWebhookConfiguration": ("webhooks",),
 }  # fmt: skip
+# Their generation counts from the first change.
+WITHOUT_FIRST_GENERATION = frozenset({"CSIDriver"})

@@ -10,6 +10,7 @@ from ktui.kube.resources import BUILTIN, Resource
 from ktui.writes.objectmeta import fill_new, next_generation
 
 SLICES, CLASSES = "endpointslices.discovery.k8s.io", "priorityclasses.scheduling.k8s.io"
+DRIVERS = "csidrivers.storage.k8s.io"
 HOOKS = "validatingwebhookconfigurations.admissionregistration.k8s.io"
 
 
@@ -25,6 +26,7 @@ def resource(name: str) -> Resource:
         ("deployments.apps", "Deployment", {"spec": {"replicas": 2}}, True),
         ("deployments.apps", "Deployment", {"status": {"replicas": 2}}, False),
         ("deployments.apps", "Deployment", {"metadata": {"labels": {"a": "b"}}}, False),
+        (DRIVERS, "CSIDriver", {"spec": {"requiresRepublish": True}}, True),
         (SLICES, "EndpointSlice", {"endpoints": [{"addresses": ["10.0.0.1"]}]}, True),
         (SLICES, "EndpointSlice", {"metadata": {"labels": {"a": "b"}}}, True),
         (SLICES, "EndpointSlice", {"metadata": {"annotations": {"a": "b"}}}, False),
@@ -47,3 +49,9 @@ def test_the_first_one(name: str, kind: str, first: int | None) -> None:
     obj: dict[str, Any] = {"kind": kind, "metadata": {"name": "x", "generation": 7}}
     fill_new(obj, resource(name), "")
     assert obj["metadata"].get("generation") == first
+
+
+def test_a_driver_has_no_generation_before_its_first_change() -> None:
+    driver: dict[str, Any] = {"kind": "CSIDriver", "metadata": {"name": "d"}}
+    fill_new(driver, resource(DRIVERS), "")
+    assert "generation" not in driver["metadata"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
-from ktui.kube.quantity import amount
+from ktui.kube.quantity import amount, is_whole
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
@@ -192,7 +192,7 @@ def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
     yield from (invalid(where, name, why) for why in faults)
     if amount(value) < 0:
         yield invalid(where, value, "must be greater than or equal to 0")
-    if "/" in name and "kubernetes.io/" not in name and amount(value) % 1:
+    if "/" in name and "kubernetes.io/" not in name and not is_whole(value):
         yield invalid(where, value, "must be an integer")
 
 
@@ -276,6 +276,8 @@ UNTIL_MOUNTS = table_of(
 )  # fmt: skip
 AFTER_MOUNTS = table_of(
     ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")), ("resources", resource_amounts),
+)  # fmt: skip
+AFTER_CLAIMS = table_of(
     ("securityContext.runAsUser", user_id), ("securityContext.runAsGroup", user_id),
     ("securityContext.procMount", listed("Default", "Unmasked")), *below("securityContext", SECCOMP),
     ("securityContext", _security), *below("securityContext", APP_ARMOR),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
-from ktui.kube.quantity import amount
+from ktui.kube.quantity import amount, is_whole
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Rows,
@@ -79,7 +79,7 @@ def _hard(amounts: Obj) -> Iterator[FieldError]:
         yield from (invalid(f"[{name}]", name, why) for why in faults)
         if amount(value) < 0:
             yield invalid(f"[{name}]", value, "must be greater than or equal to 0")
-        elif amount(value) % 1 and (name in _COUNTED or name.startswith("count/")):
+        elif not is_whole(value) and (name in _COUNTED or name.startswith("count/")):
             yield invalid(f"[{name}]", value, "must be an integer")
 
 
