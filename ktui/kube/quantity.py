@@ -28,6 +28,7 @@ _DIGITS = 1200  # decimal precision, enough for exponents of three digits
 _MOST_CHARACTERS = 64
 _INT64 = range(-(1 << 63), 1 << 63)
 _MOST_BINARY = Decimal(_INT64[-1])
+_OVERFLOW = 1 << 64
 
 
 class Quantity(NamedTuple):
@@ -65,9 +66,17 @@ def amount(quantity: str | None) -> Decimal:
 
 
 def is_whole(quantity: str) -> bool:
-    """Return True for a quantity without a fraction, and for any text that is not a quantity."""
-    value = amount(quantity)
-    return value == value.to_integral_value()
+    """Whether a value has no fraction, as upstream sees it: in thousandths, rounded away from zero.
+
+    They have 64 bits: those of long rows of digits overflow, and those of large suffixes count as 0.
+    """
+    with localcontext() as context:
+        context.prec = _DIGITS
+        thousandths = int((amount(quantity) * 1000).to_integral_value(ROUND_UP))
+    if quantity.isdecimal():
+        half = _OVERFLOW // 2
+        thousandths = (thousandths + half) % _OVERFLOW - half
+    return thousandths % 1000 == 0
 
 
 def added(one: str, other: str) -> str:

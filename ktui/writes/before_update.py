@@ -181,7 +181,8 @@ def _member_errors(
         return [], []  # the server keeps what a namespace has besides metadata
     if resource.id == "services" and isinstance(new.get("spec"), dict):
         services.settled(old.get("spec") or {}, new["spec"])
-        _check_addresses(new, context)
+        services.drop_balancer(new)
+        _check_addresses(old, new, context)
     elif resource.id == "statefulsets.apps":
         drop_most_unavailable(new, old)
     elif resource.id == "persistentvolumeclaims":
@@ -194,9 +195,11 @@ def _member_errors(
     return changed_errors(old, shown, resource), change_errors(old, shown, resource)
 
 
-def _check_addresses(service: Obj, context: UpdateContext) -> None:
+def _check_addresses(old: Obj, service: Obj, context: UpdateContext) -> None:
     """Raise StatusError 422 for wrong addresses: upstream allocates before it validates."""
-    if errors := list(inside("spec", address_errors(service["spec"]))):
+    errors = list(inside("spec", address_errors(service["spec"])))
+    errors = errors or services.family_errors(old.get("spec") or {}, service["spec"])
+    if errors:
         raise invalid_object("Service", "", context.name, errors)
 
 

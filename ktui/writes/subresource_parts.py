@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
@@ -9,6 +10,9 @@ from ktui.kube.json_trees import Obj
 from ktui.writes.admission.mutation import qos_class
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.validation.updates.field_rules import spec_of
+from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.pod_containers import ephemeral_containers
+from ktui.writes.validation.values.volumes import volumes
 
 DECISIONS = ("Approved", "Denied", "Failed")
 RESIZABLE = frozenset({"cpu", "memory"})
@@ -21,6 +25,9 @@ def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]
     new["spec"]["ephemeralContainers"] = wanted
     if not wanted:
         del new["spec"]["ephemeralContainers"]
+    valid: dict[str, Obj] = {}
+    deque(volumes(new["spec"].get("volumes") or [], valid), maxlen=0)
+    yield from inside("spec", ephemeral_containers(new["spec"], valid))
     by_name = {c.get("name"): c for c in wanted}
     for container in present:
         name = container.get("name")
@@ -28,14 +35,6 @@ def _ephemeral_containers(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]
             done = "changed" if name in by_name else "removed"
             why = f'existing ephemeral containers "{name}" may not be {done}\n'
             yield forbidden("spec.ephemeralContainers", why)
-    others = {c.get("name") for key in ("containers", "initContainers") for c in spec_of(old).get(key) or []}
-    for index, container in enumerate(wanted):
-        path = f"spec.ephemeralContainers[{index}]"
-        if container.get("name") in others:
-            yield invalid(f"{path}.name", container["name"], "must not be the name of a container")
-        for name in ("ports", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle"):
-            if container.get(name):
-                yield forbidden(f"{path}.{name}", "cannot be set for an Ephemeral Container")
 
 
 def _sizes(old: Obj, sent: Obj, new: Obj) -> Iterator[FieldError]:

@@ -107,10 +107,41 @@ def _released(old: list[str], new: list[str], wanted: Obj, what: str) -> list[Fi
     return [invalid("spec.ipFamilyPolicy", wanted.get("ipFamilyPolicy"), why)]
 
 
+def family_errors(old: Obj, new: Obj) -> list[FieldError]:
+    """Return why a second address or family cannot be left out (upstream: initIPFamilyFields)."""
+    policy = new.get("ipFamilyPolicy")
+    if policy in (None, "SingleStack") or type_of(new) == "ExternalName":
+        return []
+    why = "must be 'SingleStack' to release the secondary"
+    addresses = addresses_of(old), addresses_of(new)
+    families = old.get("ipFamilies") or [], new.get("ipFamilies") or []
+    parts = (("cluster IP", addresses), ("IP family", families))
+    return [
+        invalid("spec.ipFamilyPolicy", policy, f"{why} {what}")
+        for what, (before, after) in parts
+        if 0 < len(after) < len(before)
+    ]
+
+
+def drop_balancer(service: Obj) -> None:
+    """Drop the addresses of a load balancer that the service no longer has, in place."""
+    if type_of(spec_of(service)) != "LoadBalancer" and (service.get("status") or {}).get("loadBalancer"):
+        service["status"] = {**service["status"], "loadBalancer": {}}
+
+
 def settled(old: Obj, new: Obj) -> None:
     """Restore fields of a spec that a client may omit and that the server has set, in place."""
     _put_back(old, new)
     _drop_with_type(old, new)
+    _keep_one_family(old, new)
+
+
+def _keep_one_family(old: Obj, new: Obj) -> None:
+    """With the policy alone a client gives up the second address and family, in place."""
+    if new.get("ipFamilyPolicy") == "SingleStack":
+        for name in ("clusterIPs", "ipFamilies"):
+            if new.get(name) and new[name] == old.get(name):
+                new[name] = new[name][:1]
 
 
 def _put_back(old: Obj, new: Obj) -> None:
@@ -149,9 +180,13 @@ def _put_back_node_ports(old: Obj, new: Obj) -> None:
 def _drop_with_type(old: Obj, new: Obj) -> None:
     """Drop fields that the new type does not have, unless the client has changed them."""
     was, wanted = type_of(old), type_of(new)
-    if was != "ExternalName" == wanted and addresses_of(old) == addresses_of(new):
-        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-            new.pop(name, None)
+    if was != "ExternalName" == wanted:
+        if addresses_of(old) == addresses_of(new):
+            new.pop("clusterIP", None)
+            new.pop("clusterIPs", None)
+        for name in ("ipFamilies", "ipFamilyPolicy"):
+            if old.get(name) == new.get(name):
+                new.pop(name, None)
     if _has_node_ports(old) and not _has_node_ports(new) and _node_ports(old) == _node_ports(new):
         for port in new.get("ports") or []:
             port.pop("nodePort", None)

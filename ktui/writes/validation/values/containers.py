@@ -276,6 +276,8 @@ UNTIL_MOUNTS = table_of(
 )  # fmt: skip
 AFTER_MOUNTS = table_of(
     ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")), ("resources", resource_amounts),
+)  # fmt: skip
+AFTER_CLAIMS = table_of(
     ("securityContext.runAsUser", user_id), ("securityContext.runAsGroup", user_id),
     ("securityContext.procMount", listed("Default", "Unmasked")), *below("securityContext", SECCOMP),
     ("securityContext", _security), *below("securityContext", APP_ARMOR),

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, not_supported, required
+from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.writes.validation.values.checks import duplicate, has, inside, numbered, relative_path
-from ktui.writes.validation.values.containers import AFTER_MOUNTS, OF_STARTED, RESTARTS, UNTIL_MOUNTS
+from ktui.writes.validation.values.containers import (
+    AFTER_CLAIMS,
+    AFTER_MOUNTS,
+    OF_STARTED,
+    RESTARTS,
+    UNTIL_MOUNTS,
+)
 
 _PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+# In the order of upstream's type; any other member than these is allowed.
+_NOT_OF_DEBUGGING = (
+    "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe",
+    "readinessProbe", "startupProbe", "lifecycle",
+)  # fmt: skip
 RUNNING = ("containers", "initContainers")
 
 
@@ -88,12 +100,30 @@ def devices(container: Obj, volumes: dict[str, Obj]) -> Iterator[FieldError]:
             yield invalid(f"{at}.devicePath", path, "must not already exist as a path in volumeMounts")
 
 
-def _container(container: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
-    """Check what all containers have; `valid` are the pod's valid volumes by name."""
+def _claimed(container: Obj, spec: Obj) -> Iterator[FieldError]:
+    """The claims of a container are those of its pod; the requests in them differ."""
+    names = sorted({str(c.get("name") or "") for c in spec.get("resourceClaims") or []} - {""})
+    known = f": {', '.join(names)}" if names else " which is empty"
+    claims = (container.get("resources") or {}).get("claims") or []
+    for at, _, name, again in numbered(claims, "name"):
+        field = f".resources.claims{at}"
+        if not name:
+            yield required(field)
+        elif again:
+            yield duplicate(field, name)
+        if name and name not in names:
+            why = f"must be one of the names in pod.spec.resourceClaims{known}"
+            yield FieldError(field, "FieldValueNotFound", f"Not found: {quote(name)}: {why}")
+
+
+def _container(container: Obj, spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+    """Check what all containers of a pod have; `valid` are its valid volumes by name."""
     yield from UNTIL_MOUNTS.relative(container)
     yield from inside(".volumeMounts", mounts(container, frozenset(valid)))
     yield from inside(".volumeDevices", devices(container, valid))
     yield from AFTER_MOUNTS.relative(container)
+    yield from _claimed(container, spec)
+    yield from AFTER_CLAIMS.relative(container)
 
 
 def _sleeps(container: Obj, grace: int | None) -> Iterator[FieldError]:
@@ -113,7 +143,7 @@ def containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
         yield required(".containers")
     for at, container, name, again in numbered(found, "name"):
         where = f".containers{at}"
-        yield from inside(where, _container(container, valid))
+        yield from inside(where, _container(container, spec, valid))
         if again:
             yield duplicate(f"{where}.name", name)
         yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
@@ -127,7 +157,7 @@ def init_containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
     names = {str(each.get("name") or "") for each in spec.get("containers") or []}
     for index, container in enumerate(spec.get("initContainers") or []):
         name, where = str(container.get("name") or ""), f".initContainers[{index}]"
-        yield from inside(where, _container(container, valid))
+        yield from inside(where, _container(container, spec, valid))
         yield from inside(where, RESTARTS.relative(container))
         if name in names:
             yield duplicate(f"{where}.name", name)
@@ -144,13 +174,26 @@ def init_containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
                 yield forbidden(f"{where}.{part}", why)
 
 
-def ephemeral_containers(spec: Obj) -> Iterator[FieldError]:
-    """Check that the names of ephemeral containers differ from those of all others."""
-    names = {str(each.get("name") or "") for member in RUNNING for each in spec.get(member) or []}
+def ephemeral_containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+    """Check containers for debugging: no pod depends on them (upstream: validateEphemeralContainers)."""
+    others = {str(each.get("name") or "") for member in RUNNING for each in spec.get(member) or []}
+    names, why = set(others), "cannot be set for an Ephemeral Container"
     for index, container in enumerate(spec.get("ephemeralContainers") or []):
-        if (name := str(container.get("name") or "")) in names:
-            yield duplicate(f".ephemeralContainers[{index}].name", name)
+        where, name = f".ephemeralContainers[{index}]", str(container.get("name") or "")
+        yield from inside(where, _container(container, spec, valid))
+        if name in names:
+            yield duplicate(f"{where}.name", name)
         names.add(name)
+        target = container.get("targetContainerName")
+        if target and target not in others:
+            yield not_found_value(f"{where}.targetContainerName", target)
+        for part in _NOT_OF_DEBUGGING:
+            if container.get(part):
+                yield forbidden(f"{where}.{part}", why)
+        for at, mount in enumerate(container.get("volumeMounts") or []):
+            for part in ("subPath", "subPathExpr"):
+                if mount.get(part):
+                    yield forbidden(f"{where}.volumeMounts[{at}].{part}", why)
 
 
 def _host_ports(containers: Sequence[Obj]) -> Iterator[FieldError]:

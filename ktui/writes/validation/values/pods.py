@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
-from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.objectmeta import annotation_errors
@@ -93,24 +92,6 @@ def _claims(claims: list[Obj]) -> Iterator[FieldError]:
             yield invalid(where, internal(claim, "core.v1.PodResourceClaim"), why)
         for member in there:
             yield from inside(f"{where}.{member}", any_subdomain(str(given[member])))
-
-
-def _claimed(spec: Obj) -> Iterator[FieldError]:
-    """The claims of containers are those of their pod; the requests in them differ."""
-    names = sorted({str(c.get("name") or "") for c in spec.get("resourceClaims") or []} - {""})
-    known = f": {', '.join(names)}" if names else " which is empty"
-    for member in ("containers", "initContainers"):
-        for index, container in enumerate(spec.get(member) or []):
-            claims = (container.get("resources") or {}).get("claims") or []
-            for at, _, name, again in numbered(claims, "name"):
-                field = f".{member}[{index}].resources.claims{at}"
-                if not name:
-                    yield required(field)
-                elif again:
-                    yield duplicate(field, name)
-                if name and name not in names:
-                    why = f"must be one of the names in pod.spec.resourceClaims{known}"
-                    yield FieldError(field, "FieldValueNotFound", f"Not found: {quote(name)}: {why}")
 
 
 _PART = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
@@ -228,8 +209,7 @@ def _spec(spec: Obj) -> Iterator[FieldError]:
     yield from inside(".resourceClaims", _claims(spec.get("resourceClaims") or []))
     yield from containers(spec, valid)
     yield from init_containers(spec, valid)
-    yield from ephemeral_containers(spec)
-    yield from _claimed(spec)
+    yield from ephemeral_containers(spec, valid)
     yield from host_network(spec)
     yield from _REST.relative(spec)
 

@@ -132,3 +132,44 @@ def test_what_the_priority_plugin_gave_a_pod_stays() -> None:
     new: dict[str, Any] = {"nodeName": "n"}
     pods.settled({"priority": 7, "preemptionPolicy": "Never"}, new)
     assert new == {"nodeName": "n", "priority": 7, "preemptionPolicy": "Never"}
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"ipFamilies": ["IPv4"]}, ["IP family"]),
+        (ADDRESS, ["cluster IP"]),
+        ({**ADDRESS, "ipFamilies": ["IPv4"]}, ["cluster IP", "IP family"]),
+        ({**ADDRESS, "ipFamilyPolicy": "SingleStack"}, []),
+        ({"ipFamilies": ["IPv4"], "type": "ExternalName"}, []),
+        ({"ipFamilies": None}, []),
+    ],
+)
+def test_only_the_policy_gives_up_a_family(change: dict[str, Any], what: list[str]) -> None:
+    old = {**DUAL, "ipFamilyPolicy": "PreferDualStack"}
+    found = [
+        error.message.partition("release the secondary ")[2]
+        for error in services.family_errors(old, {**old, **change})
+    ]
+    assert found == what
+
+
+def test_the_policy_alone_gives_up_the_second_family() -> None:
+    old = {**DUAL, "ipFamilyPolicy": "PreferDualStack"}
+    new = {**old, "ipFamilyPolicy": "SingleStack"}
+    services.settled(old, new)
+    assert (new["clusterIPs"], new["ipFamilies"]) == (["10.0.0.1"], ["IPv4"])
+
+
+def test_an_external_name_drops_only_what_did_not_change() -> None:
+    old = {**DUAL, "ipFamilyPolicy": "PreferDualStack"}
+    new = {**old, "type": "ExternalName", "ipFamilies": ["IPv4"]}
+    services.settled(old, new)
+    assert new == {"type": "ExternalName", "ipFamilies": ["IPv4"]}
+
+
+@pytest.mark.parametrize(("kind", "kept"), [("LoadBalancer", True), ("NodePort", False), (None, False)])
+def test_only_a_load_balancer_keeps_its_addresses(kind: str | None, kept: bool) -> None:
+    service: dict[str, Any] = {"spec": {"type": kind}, "status": {"loadBalancer": {"ingress": [{}]}}}
+    services.drop_balancer(service)
+    assert bool(service["status"]["loadBalancer"]) == kept
