@@ -44,8 +44,7 @@ def schema_errors(schema: Schema, where: str, *, has_status: bool) -> Iterator[F
         yield from _root_errors(schema, path)
     if schema.get("nullable"):
         yield forbidden(joined((path, ".nullable")), "nullable cannot be true at the root")
-    errors = structural_errors(schema, path) or [*_default_errors(schema, path)]
-    yield from errors
+    yield from structural_errors(schema, path) or _default_errors(schema, path)
     yield from _SchemaRules().errors(schema, path, at_root=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, Path, forbidden, invalid, joined, required
+from ktui.kube.fielderrors import FieldError, Path, forbidden, invalid, joined, limited, required
 from ktui.kube.golang.regexps import InvalidPattern, matcher
 
 Schema = Mapping[str, Any]
@@ -56,8 +56,17 @@ def member_schema(schema: Schema, name: str) -> Schema | None:
 
 
 def structural_errors(schema: Schema, path: Path) -> list[FieldError]:
-    """Return why a schema is not structural, in upstream's order: that of the texts."""
-    return sorted([*_invariants(schema, ROOT, path), *_incomplete(schema, schema, path, path)], key=str)
+    """Return why a schema is not structural, in upstream's order: that of the texts.
+
+    Of more than a response shows, those that are found first.
+    """
+    return sorted(_found(schema, path), key=str)
+
+
+@limited
+def _found(schema: Schema, path: Path) -> Iterator[FieldError]:
+    yield from _invariants(schema, ROOT, path)
+    yield from _incomplete(schema, schema, path, path)
 
 
 def _invariants(schema: Schema, level: str, path: Path) -> Iterator[FieldError]:
