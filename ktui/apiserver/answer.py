@@ -78,6 +78,8 @@ async def send_tree(
 
 
 def _read_back(codec: StoredCodec, obj: dict[str, Any], resource: Resource) -> bytes:
+    if not resource.stored:
+        return to_json(obj)
     revision = (obj.get("metadata") or {}).get("resourceVersion")
     raw = codec.encode_object(obj, resource)
     if resource.schemas:

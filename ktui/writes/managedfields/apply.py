@@ -14,8 +14,8 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusCause, StatusError, bare_error
 from ktui.writes.managedfields.entries import (
-    Comparison,
     MisfitError,
+    VersionedChanges,
     effective,
     entry_order,
     give_up,
@@ -110,7 +110,7 @@ class Apply:
         """
         own, others = self._entries(old)
         new = self._merged(old, own, others)
-        comparison = Comparison(old, new, self.resource)
+        comparison = VersionedChanges(old, new, self.resource)
         try:
             set_in = {version: comparison.changes(version) for version in {*map(_version, others)}}
         except MisfitError as error:
@@ -143,7 +143,7 @@ class Apply:
         fields = self._fields
         changed = Changes()
         if old is not None:
-            comparison = Comparison(old, self._merged(old, own, others), self.resource)
+            comparison = VersionedChanges(old, self._merged(old, own, others), self.resource)
             changed = comparison.changes(self.resource.api_version) or changed
             for entry in others:
                 give_up(entry, comparison.changed(entry))

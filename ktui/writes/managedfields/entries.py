@@ -89,7 +89,7 @@ class MisfitError(Exception):
     faults: str
 
 
-class Comparison:
+class VersionedChanges:
     """What a write changes, in each version in which fields are owned (upstream: Updater.update).
 
     `old` None: the object is created. A custom object is read by the schema of a manager's version, one of a
@@ -169,7 +169,7 @@ def track_update(
         store_entries(new, [])  # tracking has not begun
         return
     entries = [e for e in starting if group_of(e.get("apiVersion", "")) == group_of(api_version)]
-    comparison = Comparison(old, new, resource)
+    comparison = VersionedChanges(old, new, resource)
     own = own_entry(entries, "Update", manager, subresource, api_version)
     try:
         changes = comparison.changes(api_version) or Changes()

@@ -133,21 +133,21 @@ async def test_a_schema_without_its_level_is_dangling_and_not_used(api: Api) -> 
     assert after == found["metadata"]["uid"]
 
 
-async def test_a_changed_mandatory_object_is_set_back(api: Api) -> None:
-    path = f"{FLOW}/prioritylevelconfigurations/catch-all"
-    changed = await api.merge(path, {"spec": {"limited": {"nominalConcurrencyShares": 99}}})
-    assert changed.status_code == 200, changed.text
-    suggested = f"{FLOW}/prioritylevelconfigurations/system"
-    kept = {"metadata": {"annotations": {AUTO_UPDATE: "false"}},
-            "spec": {"limited": {"nominalConcurrencyShares": 77}}}  # fmt: skip
-    assert (await api.merge(suggested, kept)).status_code == 200
+async def test_changed_objects_of_upstream_are_set_back_unless_they_are_kept(api: Api) -> None:
+    """Those that are mandatory cannot be changed through the API."""
+    levels = f"{FLOW}/prioritylevelconfigurations"
+    changed = {"spec": {"limited": {"nominalConcurrencyShares": 77}}}
+    assert (await api.merge(f"{levels}/catch-all", changed)).status_code == 422
+    kept = {**changed, "metadata": {"annotations": {AUTO_UPDATE: "false"}}}
+    assert (await api.merge(f"{levels}/workload-low", changed)).status_code == 200
+    assert (await api.merge(f"{levels}/system", kept)).status_code == 200
     assert api.flow.stored is not None
     await api.flow.stored.ensure()
     shares = [
-        (await api.get(name)).json()["spec"]["limited"]["nominalConcurrencyShares"]
-        for name in (path, suggested)
+        (await api.get(f"{levels}/{name}")).json()["spec"]["limited"]["nominalConcurrencyShares"]
+        for name in ("catch-all", "workload-low", "system")
     ]
-    assert shares == [5, 77]
+    assert shares == [5, 100, 77]
 
 
 LISTED = RequestAttributes("list", "", "v1", "configmaps")
