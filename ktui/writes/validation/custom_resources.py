@@ -102,7 +102,7 @@ def validate(value: Any, schema: Schema, path: Path | None = None, old: Any = NO
         if not isinstance(value, str) and not _is_a(value, "integer"):
             yield from _wrong_type(joined(path)[1:], "integer,string", value)
     elif wanted and not _is_a(value, wanted):
-        yield from _wrong_type(joined(path)[1:], wanted, value)
+        yield from _wrong_type(joined(path)[1:], wanted, value, str(schema.get("format") or ""))
         yield from _combined(value, schema, path)
         yield from _enum_errors(value, schema, path)
         return
@@ -267,15 +267,24 @@ def _is_a(value: Any, wanted: str) -> bool:
     return json_type(value) == TYPES.get(wanted, wanted)
 
 
-def _wrong_type(path: str, wanted: str, value: Any) -> list[FieldError]:
+def _wrong_type(path: str, wanted: str, value: Any, form: str = "") -> list[FieldError]:
+    """Return the errors of a value of another type; those of a type with a format name the formats.
+
+    Upstream: kube-openapi, validate/type.go; texts and lists have no format.
+    """
     found = {"bool": "boolean", "number": "integer" if _is_a(value, "integer") else "number"}
     name = found.get(json_type(value), json_type(value))
-    shown = quote(name)
-    message = f"Invalid value: {shown}: {path} in body must be of type {wanted}: {shown}"
+    if form and not isinstance(value, str | list | None):
+        formats = {"integer": "int64", "number": "float64"}
+        shown, named = quote(formats.get(name, "")), form
+    else:
+        shown, named = quote(name), wanted
+    message = f"Invalid value: {shown}: {path} in body must be of type {named}: {shown}"
     errors = [FieldError(path, "FieldValueTypeInvalid", message)]
     if wanted == "integer" and name == "number":
         # Upstream validates numbers twice.
-        errors.append(_overall(f"Checked value must be of type integer (default format) in {path}"))
+        which = f"with format {form}" if form else "(default format)"
+        errors.append(_overall(f"Checked value must be of type integer {which} in {path}"))
     return errors
 
 

@@ -159,8 +159,7 @@ CHANGING = {"type": "object", "properties": {
     ("old", "new", "expected"),
     [
         ({"n": "x", "rules": []}, {"n": "x", "rules": [{"key": "a"}]}, []),
-        ({"n": 1}, {"n": True}, ['spec.n: Invalid value: "boolean": spec.n in body must be of type integer: '
-                                 '"boolean"']),
+        ({"n": 1}, {"n": True}, ['spec.n: Invalid value: "": spec.n in body must be of type int32: ""']),
         ({"rules": [{"key": "a", "n": "x"}]}, {"rules": [{"key": "b"}, {"key": "a", "n": "x"}]}, []),
         ({"rules": [{"key": "a", "n": "x"}]}, {"rules": [{"key": "b", "n": "x"}]},
          ['spec.rules[0].n: Invalid value: "string": spec.rules[0].n in body must be of type integer: '
@@ -186,6 +185,12 @@ MIXED = f"may have mixed case, but should otherwise match: {LABEL_1035_FAULT}"
             '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.n',
             "spec.n: Invalid value: 2147483648: spec.n in body should be less than or equal to 1e+06",
         ]),
+        ({"n": 1.5}, [
+            'spec.n: Invalid value: "float64": spec.n in body must be of type int32: "float64"',
+            '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.n',
+        ]),
+        ({"n": {}}, ['spec.n: Invalid value: "": spec.n in body must be of type int32: ""']),
+        ({"n": "x"}, ['spec.n: Invalid value: "string": spec.n in body must be of type integer: "string"']),
         ({"rules": [{"key": "a"}, 5]}, [
             'spec.rules[1]: Invalid value: "integer": spec.rules[1] in body must be of type object: '
             '"integer"',
