@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from ktui.kube.fielderrors import FieldError, invalid, invalid_object
 from ktui.kube.gates import NEWEST_MINOR
-from ktui.kube.golang.formatting import NumError, parse_uint
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, bad_request, bare_error, conflict, other_namespace, unmet_in_storage
+from ktui.kube.status import StatusError, bad_request, conflict, other_namespace, unmet_in_storage
 from ktui.wire.conversion import to_v1, to_v2
 from ktui.writes import definitions
 from ktui.writes.admission.mutation import tolerate
@@ -29,6 +28,7 @@ from ktui.writes.objectmeta import (
     finalizer_change_errors,
     metadata_of,
     next_generation,
+    sent_version,
     timestamp,
     validate_metadata,
 )
@@ -204,11 +204,7 @@ def _check_addresses(old: Obj, service: Obj, context: UpdateContext) -> None:
 
 
 def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
-    wanted = metadata_of(new).get("resourceVersion") or ""
-    try:
-        parse_uint(wanted or "0")
-    except NumError as fault:
-        raise bare_error(str(fault)) from None
+    wanted = sent_version(new)
     if wanted in ("", "0"):
         if context.resource.custom or context.resource.resource in NO_UNCONDITIONAL_UPDATES:
             error = invalid("metadata.resourceVersion", 0, "must be specified for an update")

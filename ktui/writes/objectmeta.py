@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, invalid_object, limited, required, too_long
-from ktui.kube.golang.formatting import quote, to_json
+from ktui.kube.golang.formatting import NumError, parse_uint, quote, to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
@@ -151,6 +151,16 @@ def metadata_of(obj: Obj) -> Obj:
     if not isinstance(metadata, dict):
         metadata = obj["metadata"] = {}
     return metadata
+
+
+def sent_version(obj: Obj) -> str:
+    """Return the resourceVersion that was sent, "" or "0" for none; StatusError 500 if it is no number."""
+    version = str(metadata_of(obj).get("resourceVersion") or "")
+    try:
+        parse_uint(version or "0")
+    except NumError as fault:
+        raise bare_error(str(fault)) from None
+    return version
 
 
 def drop_empty(metadata: Obj) -> None:

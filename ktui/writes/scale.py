@@ -11,7 +11,7 @@ from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import invalid_object
-from ktui.kube.golang.formatting import NumError, go_value, parse_uint
+from ktui.kube.golang.formatting import go_value
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_get_options
 from ktui.kube.resources import Resource, TableColumn
@@ -24,7 +24,7 @@ from ktui.kube.scale import (
     rescaled,
     scale_of,
 )
-from ktui.kube.status import StatusError, bare_error, conflict, not_found
+from ktui.kube.status import StatusError, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_update import check_identity, check_uid
@@ -44,7 +44,7 @@ from ktui.writes.decoding.body import (
 from ktui.writes.decoding.typed_objects import warn
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.objectmeta import metadata_of, sent_version, timestamp
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.patch import check_declared, configuration
 from ktui.writes.patches.converter import conversion_fault, converted
@@ -243,10 +243,6 @@ def _check_uid(scale: Obj, old: Obj, resource: Resource) -> None:
 
 def _check_version(scale: Obj, old: Obj, resource: Resource) -> None:
     """Raise StatusError 500 for a resourceVersion that is no number, 409 for one that is not the object's."""
-    version = metadata_of(scale).get("resourceVersion") or ""
-    try:
-        parse_uint(version or "0")
-    except NumError as fault:
-        raise bare_error(str(fault)) from None
+    version = sent_version(scale)
     if version not in ("", "0", metadata_of(old).get("resourceVersion")):
         raise conflict(resource, str(metadata_of(old)["name"]))

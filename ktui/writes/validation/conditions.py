@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, invalid, limited, not_supported, required, too_long
@@ -24,13 +24,18 @@ _REASON_FAULT = (
 @limited
 def common(conditions: list[Any]) -> Iterator[FieldError]:
     """Conditions of metav1: their types are unique label names, with a status, a time and a reason."""
+    return _each(conditions, _common)
+
+
+def _each(conditions: list[Any], rule: Callable[[Obj], Iterator[FieldError]]) -> Iterator[FieldError]:
+    """Apply a rule to each condition; their types are unique."""
     seen: set[str] = set()
     for at, condition in enumerate(conditions):
         kind = condition.get("type") or ""
         if kind in seen:
             yield duplicate(f"[{at}].type", kind)
         seen.add(kind)
-        yield from inside(f"[{at}]", _common(condition))
+        yield from inside(f"[{at}]", rule(condition))
 
 
 def _common(condition: Obj) -> Iterator[FieldError]:
@@ -55,14 +60,12 @@ def _common(condition: Obj) -> Iterator[FieldError]:
 @limited
 def of_flow_control(conditions: list[Any]) -> Iterator[FieldError]:
     """Conditions of flow schemas and priority levels have unique types."""
-    seen: set[str] = set()
-    for at, condition in enumerate(conditions):
-        kind = condition.get("type") or ""
-        if kind in seen:
-            yield duplicate(f"[{at}].type", kind)
-        seen.add(kind)
-        if not kind:
-            yield required(f"[{at}].type")
+    return _each(conditions, _typed)
+
+
+def _typed(condition: Obj) -> Iterator[FieldError]:
+    if not condition.get("type"):
+        yield required(".type")
 
 
 @limited
