@@ -164,10 +164,12 @@ class NodePorts:
         if dry_run:
             stored, _ = await self._store.get(None, NAME)
             used, ports = _state(json.loads(stored.full_json()) if stored else {})
+            largest = _NO_PORT
             for at, port in enumerate(wanted):  # upstream looks only for ports that are taken
                 if port is not None and port in ports and used >> ports.index(port) & 1:
                     raise PortUnavailable("provided port is already allocated", at)
-                found.append(max(found, default=_NO_PORT) + 1 if port is None else port)
+                found.append(largest + 1 if port is None else port)
+                largest = max(largest, found[-1]) if at else found[-1]
         else:
             await self._change(reserve)
         return found

@@ -107,11 +107,11 @@ post(
     user=ADMIN,
 )
 # Services.
-for number, status in ((2_700, 201), (3_000, 500), (10_000, 500), (30_000, 500)):
+for number in (2_700, 3_000, 10_000, 30_000):
     post(
         f"node_ports_{number}",
-        f"a Service with {number:,} node ports",
-        (status,),
+        f"a Service with {number:,} node ports, which a dry run does not count, as upstream",
+        (201,),
         SERVICES,
         lambda number=number: ports(number),
     )  # type: ignore[misc]
