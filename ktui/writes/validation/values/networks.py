@@ -210,24 +210,17 @@ def _address_of(kind: str, text: str) -> Iterator[FieldError]:
 
 
 def _hints(endpoint: Obj) -> Iterator[FieldError]:
-    zones = (endpoint.get("hints") or {}).get("forZones") or []
-    if len(zones) > _MOST_HINTS:
-        yield too_many(".hints.forZones", len(zones), _MOST_HINTS)
-        return
-    for where, _, name, again in numbered(zones, "name"):
-        field = f".hints.forZones{where}.name"
-        if again:
-            yield duplicate(field, name)
-        yield from inside(field, conforms(label_value_faults)(name))
-    nodes = (endpoint.get("hints") or {}).get("forNodes") or []
-    if len(nodes) > _MOST_HINTS:
-        yield too_many(".hints.forNodes", len(nodes), _MOST_HINTS)
-        return
-    for where, _, name, again in numbered(nodes, "name"):
-        field = f".hints.forNodes{where}.name"
-        if again:
-            yield duplicate(field, name)
-        yield from inside(field, any_subdomain(name))
+    hints = endpoint.get("hints") or {}
+    for member, check in (("forZones", conforms(label_value_faults)), ("forNodes", any_subdomain)):
+        found = hints.get(member) or []
+        if len(found) > _MOST_HINTS:
+            yield too_many(f".hints.{member}", len(found), _MOST_HINTS)
+            return
+        for where, _, name, again in numbered(found, "name"):
+            field = f".hints.{member}{where}.name"
+            if again:
+                yield duplicate(field, name)
+            yield from inside(field, check(name))
 
 
 def _slice_ports(ports: list[Obj]) -> Iterator[FieldError]:
