@@ -137,7 +137,7 @@ def lines(walker: Walker) -> None:
 def everywhere(walker: Walker) -> None:
     walker.press("?", sees="this screen")
     walker.press("?", loses="this screen")
-    walker.press("C-p", sees="Search for commands")
+    walker.press("C-p", sees=("Search for commands", "Go to Lab"))  # the whole list is painted
     walker.type("Go to Cache", sees="Go to Cache", loses="Go to Lab")
     walker.press("Enter", sees="what it does")
     walker.press("Space", sees="paused")

@@ -167,11 +167,13 @@ class LoadReflector(CollectionReflector):
     ) -> None:  # fmt: skip
         super().__init__(collection, selector)
         self.watches = watches
+        self.synced = asyncio.Event()  # its WATCH is sent before whoever waits for this goes on
         self._client, self._label = client, label
 
     async def send_list(self) -> None:
         answer = await self._client.get(self.list_path, self._label, keep=True)
         self.listed(answer.status, answer.metadata.resource_version)
+        self.synced.set()
 
     async def send_watch(self) -> None:
         async for _ in self._client.watch(self.watch_path(WATCH_SECONDS), "WATCH"):

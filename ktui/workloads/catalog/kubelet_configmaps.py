@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 
 from ktui.client.connection import ClientError
 from ktui.core.format import figure, milliseconds
@@ -100,17 +101,32 @@ class Kubelet:
 class NodeTasks:
     """The syncs in progress, and the reflectors of the strategy Watch: one for each object of each node."""
 
-    def __init__(self, context: LoadContext, group: asyncio.TaskGroup) -> None:
+    def __init__(self, context: LoadContext, group: asyncio.TaskGroup, syncs: Sequence[_Sync]) -> None:
         self._context = context
         self._group = group
         self._tasks: set[asyncio.Task[None]] = set()
+        self._reflectors: list[LoadReflector] = []
+        self._unsynced = {sync.number for sync in syncs}
+        self._all_synced = asyncio.Event()
         self.syncs: set[asyncio.Task[None]] = set()
 
-    def keep(self, sync: Coroutine[None, None, None]) -> None:
-        """Run a sync; a bug in it ends the run."""
+    def keep(self, sync: Coroutine[None, None, None], number: int) -> None:
+        """Run a sync of the pod `number`; a bug in it ends the run."""
         task = self._group.create_task(sync)
         self.syncs.add(task)
-        task.add_done_callback(self.syncs.discard)
+        task.add_done_callback(partial(self._synced, number))
+
+    def _synced(self, number: int, task: asyncio.Task[None]) -> None:
+        self.syncs.discard(task)
+        self._unsynced.discard(number)
+        if not self._unsynced:
+            self._all_synced.set()
+
+    async def first_syncs(self) -> None:
+        """Return once every pod has been synchronised, and what is to be watched is."""
+        await self._all_synced.wait()
+        for reflector in self._reflectors:
+            await reflector.synced.wait()
 
     def start(self, kubelet: Kubelet, name: str) -> None:
         if name in kubelet.watched:
@@ -125,6 +141,7 @@ class NodeTasks:
         watches = not self._context.knobs.yes("immutable")
         client = self._context.client("kubelet/v1.29.0")
         reflector = LoadReflector(client, collection, selector, "LIST one", watches=watches)
+        self._reflectors.append(reflector)
         task = self._group.create_task(reflector.run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -146,21 +163,22 @@ async def run(context: LoadContext) -> None:
         fleet = fleet_of(context, len(maps))
         syncs = _pods(context, fleet, maps)
         async with asyncio.TaskGroup() as group:
-            tasks = NodeTasks(context, group)
-            phases = group.create_task(_phases(context, fleet, after))
+            tasks = NodeTasks(context, group, syncs)
+            phases = group.create_task(_phases(context, fleet, after, tasks))
             await _synchronise(context, group, syncs, tasks)
             phases.cancel()
             tasks.stop()
         after = f"{context.phase}, "
 
 
-async def _phases(context: LoadContext, fleet: KubeletFleet, after: str) -> None:
+async def _phases(context: LoadContext, fleet: KubeletFleet, after: str, tasks: NodeTasks) -> None:
     """Begin the phases: every pod's first sync, then the steady state, which the formula describes."""
     if context.memory.get("begun") == fleet:  # in an earlier slice of a comparison
         return
     context.memory["begun"] = fleet
     context.begin(f"{after}first syncs")
     await asyncio.sleep(fleet.sync * MOST_FACTOR / context.speed)
+    await tasks.first_syncs()
     context.begin(f"{after}steady")
     context.memory.setdefault("fleets", {})[context.phase] = fleet
 
@@ -227,7 +245,7 @@ async def _synchronise(
 
 def _start(context: LoadContext, due: _Sync, tasks: NodeTasks) -> None:
     context.count("syncs")
-    tasks.keep(due.kubelet.sync(context, due.pod, due.names, tasks))
+    tasks.keep(due.kubelet.sync(context, due.pod, due.names, tasks), due.number)
 
 
 async def _updates(
