@@ -167,7 +167,7 @@ class LoadReflector(CollectionReflector):
     ) -> None:  # fmt: skip
         super().__init__(collection, selector)
         self.watches = watches
-        self.synced = asyncio.Event()  # its WATCH is sent before whoever waits for this goes on
+        self.synced = asyncio.Event()  # its WATCH is sent before a task that waits for this goes on
         self._client, self._label = client, label
 
     async def send_list(self) -> None:
