@@ -11,7 +11,7 @@ from html import escape
 from random import getrandbits
 
 from ktui.apiserver.api import NOT_FOUND_TEXT, Api
-from ktui.apiserver.authorization import authorize, impersonated
+from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import FLOW_CONTROL, UNKNOWN, Call
 from ktui.apiserver.catalog import Catalog
 from ktui.apiserver.chain import REFUSED, Rejected, Ticket
@@ -21,6 +21,7 @@ from ktui.apiserver.http.loopback import NOSNIFF, browser_headers, check_web_pag
 from ktui.apiserver.http.request import BodyIncomplete, Request
 from ktui.apiserver.http.response import Response, header, warning_headers
 from ktui.apiserver.http.turns import Turns
+from ktui.apiserver.impersonation import Impersonation
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.metrics.requests import RequestMetrics
 from ktui.apiserver.pages.responses import LONGEST_PATH, log_refusal, send_error, time_allowed
@@ -79,6 +80,7 @@ class Application:
 
     def __init__(self, services: Services, others: Handlers) -> None:
         self._services = services
+        self._impersonation = Impersonation(services.authorizer)
         self.catalog = Catalog(services.registry)
         metrics = RequestMetrics()
         self.server = Server(
@@ -210,7 +212,7 @@ class Application:
             call.passed("authentication", described(who))
             for kept in self._logs:
                 await kept.received(call)
-            call.who = acting = impersonated(authorizer, who, request)
+            call.who = acting = self._impersonation.of(call, who)
             if acting is not who:
                 call.passed("impersonation", described(acting))
             level = await self._enter(call, acting)

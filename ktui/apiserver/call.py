@@ -51,10 +51,11 @@ class Call:
     it, its plan, and its cost. The request logs are written from it.
 
     `attributes` are what flow schemas and authorizers match. `authenticated` is the user whose credentials it
-    has, None until authentication has passed; `who` is the impersonated user, or `authenticated`. `level` is
-    its priority level, `ticket` its seats in flow control. `received` is in Unix seconds; `arrived` and
-    `started` are on the clock of `elapsed_ms`, which counts from `started`: when the API began to serve it,
-    less the time that it waited for seats.
+    has, None until authentication has passed; `who` is the impersonated user, or `authenticated`;
+    `constraint` is the verb that allowed to impersonate, "" for the verb of all versions. `level` is its
+    priority level, `ticket` its seats in flow control. `received` is in Unix seconds; `arrived` and `started`
+    are on the clock of `elapsed_ms`, which counts from `started`: when the API began to serve it, less the
+    time that it waited for seats.
 
     `sent` is the metadata of the object in the body. `status` is the Status in the response: of an error or
     of a deletion. `panicked` is the unexpected exception of the handler. `route` is "" before storage is
@@ -63,6 +64,7 @@ class Call:
 
     authenticated: Requester | None = None
     who: Requester = UNKNOWN
+    constraint: str = ""
     flow: FlowSchema | None = None
     level: PriorityLevel | None = None
     decision: Decision | None = None

@@ -93,7 +93,7 @@ class RbacAuthorizer:
         status: Obj = {
             "resourceRules": resource_rules,
             "nonResourceRules": other_rules,
-            "incomplete": bool(problems),
+            "incomplete": False,
         }
         return status | ({"evaluationError": _all_of(problems)} if problems else {})
 
@@ -131,7 +131,7 @@ class RbacAuthorizer:
         if self._may(who, "bind", resource, info.namespace, name, str(ref.get("apiGroup") or "")):
             return
         if granted is None:
-            granted = self._rules_of_role(resource, info.namespace, name)
+            granted = self._rules_of_role(info, resource, name)
         self._confirm_rules(who, info, new, granted)
 
     def _may(
@@ -140,12 +140,13 @@ class RbacAuthorizer:
         asked = RequestAttributes(verb, group, resource, namespace=namespace, name=name, version=ALL)
         return self.decide(who, asked).allowed
 
-    def _rules_of_role(self, resource: str, namespace: str, name: str) -> Rules:
-        if resource == "roles" and not namespace:
+    def _rules_of_role(self, info: RequestInfo, resource: str, name: str) -> Rules:
+        """Return the rules of a binding's role; StatusError 404, as upstream with the request's resource."""
+        if resource == "roles" and not info.namespace:
             raise bad_request("Namespace parameter required.")
-        found = self._roles.role(resource, namespace if resource == "roles" else "", name)
+        found = self._roles.role(resource, info.namespace if resource == "roles" else "", name)
         if found is None:
-            raise not_found(builtin(GROUP, resource), name)
+            raise not_found(builtin(GROUP, info.resource), name)
         return found.rules
 
     def _confirm_rules(self, who: Requester, info: RequestInfo, new: Obj, granted: Rules) -> None:
@@ -154,7 +155,7 @@ class RbacAuthorizer:
         problems: dict[str, None] = {}
         for grant in self._roles.grants(who, info.namespace):
             if grant.role is None:
-                problems[grant.problem] = None
+                problems[not_found(builtin(GROUP, info.resource), grant.binding.role.name).message] = None
             else:
                 owned[grant.role] = None
         try:

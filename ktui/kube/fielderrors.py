@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ParamSpec, TypeAlias
 
 from ktui.kube.golang.formatting import quote, to_json
+from ktui.kube.names import subdomain_faults
 from ktui.kube.status import MAX_CAUSES, StatusCause, StatusError, invalid_status
 
 Path: TypeAlias = "tuple[Path | None, str]"
@@ -130,3 +132,20 @@ def aggregate(errors: Iterable[FieldError]) -> str:
 def invalid_object(kind: str, group: str, name: str, errors: Iterable[FieldError]) -> StatusError:
     """Return the 422 for these errors; `kind` is the object's kind, not its plural."""
     return invalid_status(kind, group, name, [StatusCause(e.reason, e.message, e.field) for e in errors])
+
+
+_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+
+
+def domain_path(value: str) -> Iterator[FieldError]:
+    """A path that begins with a domain, such as `acme.io/foo`."""
+    domain, slash, path = value.partition("/")
+    if not value:
+        yield required("")
+    elif not (slash and domain and path):
+        yield invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from (invalid("", domain, why) for why in subdomain_faults(domain))
+        if not _HTTP_PATH.fullmatch(path):
+            why = f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')"
+            yield invalid("", path, why)

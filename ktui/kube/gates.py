@@ -49,11 +49,13 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
     "APIResponseCompression": _gate((19, _B, True)),
     "APIServerIdentity": _gate((20, _A, False), (26, _B, True)),
     "APIServerTracing": _gate((22, _A, False), (27, _B, True), (34, _L, True), (37, _X, True)),
+    "AuthorizeWithSelectors": _gate((31, _A, False), (32, _B, True), (34, _L, True), (37, _X, True)),
     "BtreeWatchCache": _gate((32, _B, True), (33, _L, True), (37, _X, True)),
     "CBORServingAndStorage": _gate((32, _A, False)),
     "ConcurrentWatchObjectDecode": _gate((31, _B, False), (37, _B, True)),
     "ConsistentListFromCache": _gate((28, _A, False), (31, _B, True), (34, _L, True), (37, _X, True)),
     "ConsistentListFromCacheSkipTimeoutFallback": _gate((37, _A, False)),
+    "ConstrainedImpersonation": _gate((35, _A, False), (36, _B, True)),
     "DetectCacheInconsistency": _gate((34, _B, True)),
     "EfficientWatchResumption": _gate((20, _A, False), (21, _B, True), (24, _L, True), (33, _X, True)),
     "EtcdRangeStream": _gate((37, _B, True)),
@@ -79,11 +81,11 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
 }
 
 READ_GATES = (
-    "APIPriorityAndFairness", "ConsistentListFromCache", "ConsistentListFromCacheSkipTimeoutFallback",
-    "DetectCacheInconsistency", "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut",
-    "RemoveSelfLink", "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate",
-    "StorageNamespaceIndex", "WatchFromStorageWithoutResourceVersion", "WatchList",
-    "WatchListCompression",
+    "APIPriorityAndFairness", "AuthorizeWithSelectors", "ConsistentListFromCache",
+    "ConsistentListFromCacheSkipTimeoutFallback", "ConstrainedImpersonation", "DetectCacheInconsistency",
+    "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut", "RemoveSelfLink",
+    "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate", "StorageNamespaceIndex",
+    "WatchFromStorageWithoutResourceVersion", "WatchList", "WatchListCompression",
 )  # fmt: skip
 """The gates that a rule of ktui asks for; the others are only named."""
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ktui.kube.names import dns_label_faults, subdomain_faults
+
 MASTERS = "system:masters"
 NODES = "system:nodes"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
+NODE = "system:node:"
 SERVICE_ACCOUNT = "system:serviceaccount:"
 SERVICE_ACCOUNTS = "system:serviceaccounts"
 NO_EXTRA: Mapping[str, Sequence[str]] = {}
@@ -32,16 +35,28 @@ class Requester(NamedTuple):
 ANONYMOUS = Requester("system:anonymous", (UNAUTHENTICATED,))
 
 
-def requester_of(
-    user: str, groups: Sequence[str] = (), uid: str = "", extra: Mapping[str, Sequence[str]] = NO_EXTRA
-) -> Requester:
-    """Return a user with the groups that upstream adds to all users and service accounts it impersonates."""
-    if user == ANONYMOUS.user:
-        return Requester(user, tuple(dict.fromkeys([*groups, UNAUTHENTICATED])), uid, extra)
+def requester_of(user: str, groups: Sequence[str] = ()) -> Requester:
+    """Return a user with the groups that authentication adds to all users and to service accounts."""
     added = [AUTHENTICATED]
-    if user.startswith(SERVICE_ACCOUNT) and user.count(":") == 3:
-        added = [*service_account_groups(user.split(":")[2]), AUTHENTICATED]
-    return Requester(user, tuple(dict.fromkeys([*groups, *added])), uid, extra)
+    if user == ANONYMOUS.user:
+        added = [UNAUTHENTICATED]
+    elif account := service_account_of(user):
+        added = [*service_account_groups(account[0]), AUTHENTICATED]
+    return Requester(user, tuple(dict.fromkeys([*groups, *added])))
+
+
+def service_account_of(user: str) -> tuple[str, str] | None:
+    """Return namespace and name of a service account's user name; None for another user."""
+    parts = user.removeprefix(SERVICE_ACCOUNT).split(":") if user.startswith(SERVICE_ACCOUNT) else ()
+    if len(parts) != 2 or dns_label_faults(parts[0]) or subdomain_faults(parts[1]):
+        return None
+    return parts[0], parts[1]
+
+
+def node_of(user: str) -> str:
+    """Return the node's name in a kubelet's user name; "" for another user."""
+    name = user.removeprefix(NODE) if user.startswith(NODE) else ""
+    return "" if not name or subdomain_faults(name) else name
 
 
 def service_account_groups(namespace: str) -> list[str]:

@@ -61,6 +61,7 @@ class AuditEvent(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=Tru
     verb: str
     user: dict[str, Any]
     impersonated_user: dict[str, Any] | None = None
+    authentication_metadata: dict[str, str] | None = None
     source_ips: list[str] = msgspec.field(name="sourceIPs", default_factory=list)
     user_agent: str = ""
     object_ref: Reference | None = None
@@ -89,6 +90,7 @@ def event_of(
         verb=asked.verb,
         user=who.document(),
         impersonated_user=None if call.who in (UNKNOWN, who) else call.who.document(),
+        authentication_metadata={"impersonationConstraint": call.constraint} if call.constraint else None,
         source_ips=source_ips(call.request),
         user_agent=_cut(call.request.user_agent),
         object_ref=None if asked.path else _reference(call, asked),

@@ -11,6 +11,7 @@ from ktui.kube.names import label_key_faults, label_value_faults
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.selectors.requirements import requirements_of
 
+WITH_VALUES, WITHOUT_VALUES = ("In", "NotIn"), ("Exists", "DoesNotExist")
 MISMATCH = "`selector` does not match template `labels`"
 _LABELS = {"controller-uid": "uid", "job-name": "name"}
 _PREFIXED_LABELS = {f"batch.kubernetes.io/{label}": member for label, member in _LABELS.items()}
@@ -23,11 +24,17 @@ def label_selector_errors(selector: Any, field: str) -> Iterator[FieldError]:
         return
     yield from label_errors(selector.get("matchLabels") or {}, f"{field}.matchLabels")
     for number, expression in enumerate(selector.get("matchExpressions") or []):
-        place, key = f"{field}.matchExpressions[{number}]", expression.get("key", "")
+        place = f"{field}.matchExpressions[{number}]"
         yield from operator_errors(expression, place)
-        yield from (invalid(f"{place}.key", key, fault) for fault in label_key_faults(key))
-        for at, value in enumerate(expression.get("values") or []):
-            yield from (invalid(f"{place}.values[{at}]", value, fault) for fault in label_value_faults(value))
+        yield from requirement_errors(expression, place)
+
+
+def requirement_errors(requirement: Obj, field: str) -> Iterator[FieldError]:
+    """Yield the errors of a requirement's key and values."""
+    key = requirement.get("key", "")
+    yield from (invalid(f"{field}.key", key, fault) for fault in label_key_faults(key))
+    for at, value in enumerate(requirement.get("values") or []):
+        yield from (invalid(f"{field}.values[{at}]", value, fault) for fault in label_value_faults(value))
 
 
 def label_errors(labels: Obj, field: str) -> Iterator[FieldError]:
@@ -47,10 +54,10 @@ def operator_errors(
 ) -> Iterator[FieldError]:
     """Yield the errors of the operator of a requirement, and of the number of its values."""
     operator, values = expression.get("operator") or "", expression.get("values") or []
-    if operator in ("In", "NotIn"):
+    if operator in WITH_VALUES:
         if not values:
             yield required(f"{field}.values", lacking)
-    elif operator in ("Exists", "DoesNotExist"):
+    elif operator in WITHOUT_VALUES:
         if values:
             yield unwanted(f"{field}.values", values)
     else:

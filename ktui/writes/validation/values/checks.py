@@ -43,7 +43,6 @@ Rows = tuple[Row, ...]
 """The rules of a part. KINDS of each module here has those of whole objects, by the resource's id."""
 
 _STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
-_HTTP_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 @dataclass(slots=True)
@@ -311,20 +310,6 @@ def count_or_percent(value: Any) -> Iterator[FieldError]:
     """A number from 0 on, or a percentage up to 100%."""
     yield from whole_or_percent(value)
     yield from not_above_all(value)
-
-
-def domain_path(value: str) -> Iterator[FieldError]:
-    """A path that begins with a domain, such as `acme.io/foo`."""
-    domain, slash, path = value.partition("/")
-    if not value:
-        yield required("")
-    elif not (slash and domain and path):
-        yield invalid("", value, 'must be a domain-prefixed path (such as "acme.io/foo")')
-    else:
-        yield from (invalid("", domain, why) for why in subdomain_faults(domain))
-        if not _HTTP_PATH.fullmatch(path):
-            why = f"Invalid path (regex used for validation is '{_HTTP_PATH.pattern}')"
-            yield invalid("", path, why)
 
 
 def path_segment(value: str) -> Iterator[FieldError]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ktui.kube.fielderrors import FieldError, invalid, not_supported, required, too_long, too_many, unfit
+from ktui.kube.fielderrors import (
+    FieldError,
+    domain_path,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+    unfit,
+)
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
@@ -15,7 +24,6 @@ from ktui.writes.validation.values.checks import (
     below,
     counts,
     demand,
-    domain_path,
     duplicate,
     has,
     inside,

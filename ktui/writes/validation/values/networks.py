@@ -5,7 +5,15 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Iterator
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_many
+from ktui.kube.fielderrors import (
+    FieldError,
+    domain_path,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_many,
+)
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faults, wildcard_faults
 from ktui.writes.validation.values.addresses import (
@@ -23,7 +31,6 @@ from ktui.writes.validation.values.checks import (
     below,
     conforms,
     dns_label,
-    domain_path,
     duplicate,
     has,
     inside,
