@@ -111,7 +111,8 @@ def find_handler(call: Call, resource: Resource, handlers: Handlers) -> Handler:
     handler = by_verb.get(call.verb)
     if resource.custom:
         return _custom_handler(call, resource, handler)
-    if handler is None or not has_route(call.request.method, call.verb) or not _reachable(call, resource):
+    routed = subresource == "proxy" or has_route(call.request.method, call.verb)
+    if handler is None or not routed or not _reachable(call, resource):
         raise method_not_allowed()
     _check_name(call, resource)
     return handler

@@ -109,6 +109,15 @@ def group_discovery_list(table: ResourceTable, *, core: bool, version: str = "v2
     return {**head, "items": items}
 
 
+def api_paths(table: ResourceTable) -> list[str]:
+    """Return the paths of all groups and versions, as the list of all paths (`/`) has them."""
+    found = ["/api", "/apis", "/apis/"]
+    for group, versions in _groups(table).items():
+        root = f"/apis/{group}" if group else "/api"
+        found += [root, *(f"{root}/{version}" for version in versions)]
+    return found
+
+
 def _groups(table: ResourceTable) -> dict[str, dict[str, list[Resource]]]:
     """Return group → version (preferred first) → resources by name; custom resource groups come last."""
     found: dict[str, dict[str, list[Resource]]] = {group: {} for group in _order(table)}

@@ -72,8 +72,12 @@ def metadata_of_json(metadata: dict[str, Any]) -> bytes:
     return put_bytes(1, encode_message(META, metadata))
 
 
+# The core group's discovery documents have no apiVersion.
+OF_NO_GROUP = ("Status", "APIVersions", "APIResourceList")
+
+
 def _encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
-    message = "meta.v1.Status" if kind == "Status" else message_of(api_version, kind)
+    message = message_of("v1" if kind in OF_NO_GROUP else api_version, kind)
     if message is None:
         raise unknown_kind(api_version, kind)
     try:

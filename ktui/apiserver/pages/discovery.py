@@ -17,7 +17,6 @@ from ktui.cacher.settings import Settings
 from ktui.kube import discovery
 from ktui.kube.discovery import subresources_of
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
-from ktui.kube.status import not_acceptable
 from ktui.kube.structural.schema import custom_name, custom_schemas
 from ktui.telemetry.off_loop import compute_large
 from ktui.wire.openapi import COMPONENTS, DEFINITIONS, MEDIA_TYPES, document_message, kind_schema, schemas_of
@@ -111,8 +110,8 @@ class OpenApiPages:
     async def group_version(self, request: Request, response: Response) -> None:
         path = request.path.strip("/").removeprefix(ROOT.strip("/") + "/")
         resources = _at(self._catalog.table, path)
-        if not resources:
-            await response.whole(404, "", b"")
+        if not resources or not acceptable(request.accept, JSON):
+            await response.whole(406 if resources else 404, "", b"")
             return
         await self._send(request, response, resources, version=3)
 
@@ -120,7 +119,8 @@ class OpenApiPages:
         """The swagger document, as JSON or as protobuf."""
         message = any(clause.mime in MEDIA_TYPES for clause in parse_accept(request.accept))
         if not message and not acceptable(request.accept, JSON):
-            raise not_acceptable((JSON, *MEDIA_TYPES))
+            await response.whole(406, "", b"")
+            return
         resources = _documented(self._catalog.table)
         await self._send(request, response, resources, version=2, media_type=SENT_TYPE if message else JSON)
 

@@ -77,8 +77,6 @@ async def send_negotiated(
     """Send a document in the first accepted form, else as JSON; as upstream, an error is then indented."""
     accepted = whole_form(request.accept)
     media_type = accepted.media_type if accepted else JSON
-    if media_type == PROTOBUF and document["kind"] != "Status":
-        media_type = JSON  # there is no protobuf message for lists of APIs
     pretty = accepted.pretty if accepted else document["kind"] == "Status"
     form = Form(media_type, pretty=pretty or request.wants_pretty)
     body = to_json(document)

@@ -23,7 +23,8 @@ from ktui.apiserver.pages.own import FinishedPages, OwnPages, TelemetryStream
 from ktui.apiserver.pages.responses import Page, PageRouter, send_json
 from ktui.apiserver.server import Services
 from ktui.contract import paths
-from ktui.kube.status import not_acceptable
+from ktui.kube.discovery import api_paths
+from ktui.kube.status import StatusError, not_acceptable
 from ktui.kube.versions import Behaviour
 from ktui.telemetry.off_loop import Slices
 
@@ -142,27 +143,28 @@ class Pages(PageRouter):
         self._etcd_metrics.close()
 
     def _add_upstreams(self) -> None:
+        """Add kube-apiserver's pages: only its version refuses methods other than GET."""
         services = self._services
         health = HealthPages(
-            alive=[Check("ping", lambda: "")],
+            alive=[Check("ping", lambda: ""), Check("etcd", services.facts.etcd_problem)],
             ready=[
-                Check("etcd", services.facts.etcd_problem),
                 Check("crd-informer-synced", lambda: "" if self._catalog.synced.is_set() else "not synced"),
                 Check("watch-caches", lambda: stale_text(services.registry.stale()), shown=True),
             ],
         )
         for path, page in health.pages().items():
             self.add("*", path, page)
-        for path in ("/", "/index.html"):  # upstream's index answers every method
+        for path in ("/", "/index.html"):
             self.add("*", path, self._root)
         self.add("GET", "/version", self._version)
         self.add("GET", "/version/", self._version)
-        self.add("GET", "/metrics", self._metrics)
+        self.add("*", "/metrics", self._metrics)
+        self.add("DELETE", "/metrics", self._no_reset)
         documents = discovery.OpenApiPages(self._catalog, services.settings)
-        self.add("GET", discovery.V2, documents.whole)
-        self.add("GET", discovery.ROOT, documents.index)
+        self.add("*", discovery.V2, documents.whole)
+        self.add("*", discovery.ROOT, documents.index)
         for segments in ("{}", "{}/{}", "{}/{}/{}"):
-            self.add("GET", f"{discovery.ROOT}/{segments}", documents.group_version)
+            self.add("*", f"{discovery.ROOT}/{segments}", documents.group_version)
 
     def _add_own(self) -> None:
         own = OwnPages(self._services)
@@ -194,14 +196,18 @@ class Pages(PageRouter):
         self.add("DELETE", paths.CACHE_WARM, caches.cancel)
 
     async def _root(self, request: Request, response: Response) -> None:
-        listed = {*self.paths(), "/api", "/api/v1", "/apis"} - {"/index.html"}
-        await send_json(response, {"paths": sorted(listed)})
+        listed = [path for path in self.paths() if path not in ("/", "/index.html") and "{}" not in path]
+        await send_json(response, {"paths": sorted({*listed, *api_paths(self._catalog.table)})})
 
     async def _version(self, request: Request, response: Response) -> None:
         if not acceptable(request.accept, JSON):
             raise not_acceptable((JSON,))
         document = version_document(self._services.settings.behaviour)
         await response.whole(200, JSON, json.dumps(document, indent=2).encode())  # always indented
+
+    async def _no_reset(self, request: Request, response: Response) -> None:
+        why = "others read them too, and a reset would look like a restart"
+        raise StatusError(501, "NotImplemented", f"ktui does not reset its metrics: {why}")
 
     async def _metrics(self, request: Request, response: Response) -> None:
         self._etcd_metrics.start()
