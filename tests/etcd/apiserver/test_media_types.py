@@ -170,7 +170,13 @@ async def test_lists_of_apis(api: Api) -> None:
     assert msgspec.yaml.decode(text.content) == wanted
     indented = await api.get("/apis/apps", **{"User-Agent": "curl/8"})
     assert indented.text.startswith('{\n  "kind": "APIGroup",\n')
-    assert (await api.get("/apis/apps", Accept=PROTOBUF)).json() == wanted
+    for path in ("/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1"):
+        answer = await api.get(path, Accept=PROTOBUF)
+        assert answer.headers["content-type"] == PROTOBUF
+        kind = (await api.get(path)).json()["kind"].encode()
+        assert answer.content.startswith(b"k8s\0") and kind in answer.content[:32]
+    message = codec_for().object_json((await api.get("/apis/apps", Accept=PROTOBUF)).content, None)
+    assert json.loads(message) == wanted
 
 
 @pytest.mark.parametrize("media_type", ["application/json", PROTOBUF])

@@ -166,12 +166,32 @@ async def test_metrics_bear_upstreams_names(api: Api) -> None:
     assert "apiserver_watch_cache_resource_version{" in text
 
 
-async def test_readiness_includes_etcd(api: Api) -> None:
-    assert (await api.get("/readyz?verbose")).text.endswith("readyz check passed\n")
+async def test_health_includes_etcd(api: Api) -> None:
+    for name in ("healthz", "livez", "readyz"):
+        assert (await api.get(f"/{name}?verbose")).text.endswith(f"{name} check passed\n")
+        assert (await api.get(f"/{name}/etcd")).text == "ok"
     api.facts.problem = "127.0.0.1:2379 refuses connections"
-    answer = await api.get("/readyz")
-    assert answer.status_code == 500 and "[-]etcd failed" in answer.text
-    assert (await api.get("/livez")).text == "ok"
+    for name in ("healthz", "livez", "readyz"):
+        answer = await api.get(f"/{name}")
+        assert answer.status_code == 500 and "[-]etcd failed" in answer.text
+        assert (await api.get(f"/{name}/ping")).text == "ok"
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1", "/healthz"])
+async def test_upstreams_pages_answer_every_method(api: Api, path: str) -> None:
+    for method in ("HEAD", "POST", "OPTIONS"):
+        assert (await api.http.request(method, path)).status_code == 200, method
+
+
+async def test_metrics_are_not_reset(api: Api) -> None:
+    answer = await api.http.delete("/metrics")
+    assert answer.status_code == 501 and "does not reset its metrics" in answer.json()["message"]
+
+
+async def test_the_list_of_paths_has_every_group_and_version(api: Api) -> None:
+    paths = (await api.get("/")).json()["paths"]
+    assert {"/api", "/api/v1", "/apis", "/apis/", "/apis/apps", "/apis/apps/v1", "/metrics"} <= set(paths)
+    assert paths == sorted(paths) and not [path for path in paths if path == "/" or "{}" in path]
 
 
 @pytest.mark.parametrize("question", ["prefixes?prefix=/", "keys?prefix=/", "key?key=/a", "history?key=/a"])

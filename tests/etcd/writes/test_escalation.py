@@ -161,7 +161,7 @@ async def test_roles_and_bindings_grant_only_what_their_author_may_do(api: Api) 
             f"{INSIDE}/rolebindings",
             binding("none", "Role", "nosuch"),
             404,
-            f'roles.{GROUP} "nosuch" not found',
+            f'rolebindings.{GROUP} "nosuch" not found',  # upstream names the request's resource
         ),
         ("POST", f"{INSIDE}/rolebindings", binding("fine", "Role", "reads", "dave"), 201, ""),
         ("PUT", f"{INSIDE}/rolebindings/fine", binding("fine", "Role", "reads", "eve"), 200, ""),
@@ -254,7 +254,7 @@ async def test_odd_roles_and_references_have_an_answer_of_upstream(api: Api) -> 
         (None, 500, 'unsupported role reference kind: ""'),
         ({"kind": "X", "name": "y"}, 500, 'unsupported role reference kind: "X"'),
         ({"kind": "Role", "name": "x"}, 400, "Namespace parameter required."),
-        ({"kind": "ClusterRole"}, 404, f'clusterroles.{GROUP} "" not found'),
+        ({"kind": "ClusterRole"}, 404, f'clusterrolebindings.{GROUP} "" not found'),
     ):
         body = {"metadata": {"name": "odd"}, "roleRef": ref}
         answer = await send(api, "POST", f"{V1}/clusterrolebindings?dryRun=All", body)
