@@ -39,7 +39,7 @@ async def api(request: pytest.FixtureRequest, client: EtcdClient, prefix: str) -
 async def allow(api: Api, rules: Iterable[tuple[str, str, str]]) -> None:
     """Give all users rights, as (verb, group, resource); returns when the server knows them."""
     found = [{"verbs": [verb], "apiGroups": [group], "resources": [name]} for verb, group, name in rules]
-    # The last one is for this function: a right that nobody has before.
+    # The last one is for this function: a right that no user has before.
     found.append({"verbs": ["know"], "apiGroups": [""], "resources": ["roles"]})
     await made(api, "clusterroles", {"metadata": {"name": "acts"}, "rules": found})
     ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "acts"}
