@@ -141,6 +141,15 @@ def test_a_level_that_contradicts_itself_is_ignored(name: str, spec: dict[str, A
     assert level_spec({"spec": spec}).fault(name) == fault
 
 
+def test_a_list_that_a_server_prints_as_null_is_absent() -> None:
+    """A stored rule of the cluster scope alone has `"namespaces": null`."""
+    everyone = {"kind": "User", "user": {"name": "*"}}
+    found = rule(everyone, resourceRules=[PODS | {"namespaces": None}], nonResourceRules=None)
+    assert found.matches_request(RequestAttributes("list", "", "pods"))
+    assert not found.matches_request(LIST)
+    assert level_spec({"spec": {"type": "Limited", "limited": None, "exempt": None}}).limits
+
+
 @pytest.mark.parametrize("spec", [{"rules": [{"subjects": "all"}]}, {"matchingPrecedence": "high"}])
 def test_a_spec_of_another_form_is_a_value_error(spec: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="Expected"):
