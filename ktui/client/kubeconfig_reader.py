@@ -23,6 +23,7 @@ from ktui.client.kube_connection import KubeConnection, Material
 from ktui.core.format import shorten
 from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.yamlreader import read_yaml
+from ktui.kube.json_trees import without_nulls
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +170,7 @@ def _chosen(files: Sequence[Path], context: str) -> tuple[KubeConnection, Plugin
 
 def _read(path: Path) -> _Config:
     try:
-        return msgspec.convert(read_yaml(read_bytes(path, MOST_BYTES)), _Config)
+        return msgspec.convert(without_nulls(read_yaml(read_bytes(path, MOST_BYTES))), _Config)
     except OSError as error:
         raise ClientError(f"cannot read the kubeconfig {path}: {error.strerror}") from error
     except (DocumentError, msgspec.ValidationError) as error:

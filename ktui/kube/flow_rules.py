@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ktui.kube.json_trees import without_nulls
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import SERVICE_ACCOUNT, Requester
 
@@ -199,19 +200,12 @@ for _type in (SchemaSpec, LevelSpec):
 
 def schema_spec(stored: Mapping[str, Any]) -> SchemaSpec:
     """Return the spec of a stored FlowSchema; raise ValueError if it is not valid."""
-    return msgspec.convert(_without_nulls(stored.get("spec") or {}), SchemaSpec, strict=False)
+    return msgspec.convert(without_nulls(stored.get("spec") or {}), SchemaSpec, strict=False)
 
 
 def level_spec(stored: Mapping[str, Any]) -> LevelSpec:
     """Return the spec of a stored PriorityLevelConfiguration; raise ValueError if it is not valid."""
-    return msgspec.convert(_without_nulls(stored.get("spec") or {}), LevelSpec, strict=False)
-
-
-def _without_nulls(tree: Any) -> Any:
-    """Return the tree without members that are null: servers print absent lists so (`"namespaces": null`)."""
-    if isinstance(tree, Mapping):
-        return {name: _without_nulls(value) for name, value in tree.items() if value is not None}
-    return [_without_nulls(item) for item in tree] if isinstance(tree, list | tuple) else tree
+    return msgspec.convert(without_nulls(stored.get("spec") or {}), LevelSpec, strict=False)
 
 
 def _listed(value: str, values: tuple[str, ...]) -> bool:

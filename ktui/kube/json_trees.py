@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import marshal
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from heapq import merge
 from typing import Any, TypeVar, cast
 
@@ -36,6 +36,16 @@ def _copied(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {name: _copied(value) for name, value in tree.items()}
     return [_copied(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def without_nulls(tree: Any) -> Any:
+    """Return the tree without members that are null, which Go's decoders take as absent.
+
+    Servers print absent lists so (`"namespaces": null`), and people write them so in YAML.
+    """
+    if isinstance(tree, Mapping):
+        return {name: without_nulls(value) for name, value in tree.items() if value is not None}
+    return [without_nulls(item) for item in tree] if isinstance(tree, list | tuple) else tree
 
 
 def deeper_than(tree: Any, most: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from ktui.kube.golang.formatting import quote
+from ktui.kube.json_trees import without_nulls
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.selectors import LabelSelector
 from ktui.kube.selectors.requirements import requirements_of
@@ -193,12 +194,7 @@ def rules_of(role: Mapping[str, Any]) -> tuple[PolicyRule, ...]:
     rules = role.get("rules") or ()
     if not isinstance(rules, list | tuple):
         return msgspec.convert(rules, tuple[PolicyRule, ...])
-    found = [
-        {name: value for name, value in rule.items() if value is not None}
-        if isinstance(rule, Mapping)
-        else rule or {}
-        for rule in rules
-    ]
+    found = [without_nulls(rule) or {} for rule in rules]
     return msgspec.convert(found, tuple[PolicyRule, ...], strict=False)
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from ktui.documents.limits import DocumentError, read_bytes
 from ktui.documents.yamlreader import read_yaml
+from ktui.kube.json_trees import without_nulls
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.users import Requester
 
@@ -120,7 +121,7 @@ EVERYTHING = AuditPolicy([AuditPolicyRule("Metadata")], [])
 def read_policy(path: Path) -> AuditPolicy:
     """Read a policy. Raises ValueError, which names the invalid rule and why."""
     try:
-        policy = msgspec.convert(read_yaml(read_bytes(path, MOST_BYTES)), _Policy)
+        policy = msgspec.convert(without_nulls(read_yaml(read_bytes(path, MOST_BYTES))), _Policy)
     except (OSError, DocumentError, ValueError) as error:
         raise ValueError(f"--audit-policy-file {path} cannot be read: {error}") from error
     if not policy.rules:

@@ -45,6 +45,16 @@ def test_a_token_file_is_preferred_and_lies_beside_the_kubeconfig(tmp_path: Path
     assert found.token == "from-file"
 
 
+def test_a_member_that_is_null_is_absent(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "token: s3cret, exec: null", "certificate-authority-data: null, extensions: null"
+    )
+    found = read_kubeconfig([path])
+    assert (found.token, found.ca_file) == ("s3cret", None)
+    path.write_text(path.read_text() + "preferences: null\n")
+    assert read_contexts([path]) == (["admin"], "admin")
+
+
 def test_a_password(tmp_path: Path) -> None:
     found = read_kubeconfig([written(tmp_path, "username: ann, password: 'p:w'")])
     assert found.headers() == {"Authorization": "Basic " + base64.b64encode(b"ann:p:w").decode()}

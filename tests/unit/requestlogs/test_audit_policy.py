@@ -75,6 +75,11 @@ def test_stages_are_omitted_by_the_policy_and_by_the_rule(tmp_path: Path) -> Non
     assert omitted == {"RequestReceived", "Panic"}
 
 
+def test_a_member_that_is_null_is_absent(tmp_path: Path) -> None:
+    found = policy(tmp_path, "omitStages: null\nrules: [{level: Request, users: null, namespaces: null}]")
+    assert audited(found, KUBELET, "GET", "/api/v1/nodes").level == "Request"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
