@@ -5,20 +5,19 @@ from __future__ import annotations
 from ktui.apiserver.call import Call
 from ktui.apiserver.chain import Authorizer
 from ktui.kube.golang.formatting import quote
-from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb, selected_name
+from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.status import StatusError
 from ktui.kube.users import Requester
 
 
 def authorize(authorizer: Authorizer, call: Call) -> None:
     """Record the decision about a request; raise StatusError 403 unless the request is allowed."""
-    info, verb, who = call.info, call.verb, call.who
+    info, who = call.info, call.who
     # The name that a LIST selects is read for its message only: it takes time.
     attributes = call.attributes
     call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed and info.is_resource and not info.name:
-        name = selected_name(info, verb, call.request.query)
-        attributes = attributes_of(info, rules_verb(info, verb), name)
+        attributes = call.named_attributes
         # A rule may name the only object that is listed.
         call.decision = decision = authorizer.decide(who, attributes)
     if not decision.allowed:

@@ -23,7 +23,13 @@ from ktui.contract.events import (
     figures,
 )
 from ktui.kube.flow_schemas import FlowSchema, PriorityLevel
-from ktui.kube.requestinfo import RequestInfo, attributes_of, rules_verb
+from ktui.kube.requestinfo import (
+    RequestAttributes,
+    RequestInfo,
+    attributes_of,
+    rules_verb,
+    selected_name,
+)
 from ktui.kube.resources import Resource
 from ktui.kube.routing import sentences
 from ktui.kube.routing.plan import Plan, Source
@@ -55,7 +61,8 @@ class Call:
     `constraint` is the verb that allowed to impersonate, "" for the verb of all versions. `level` is its
     priority level, `ticket` its seats in flow control. `received` is in Unix seconds; `arrived` and `started`
     are on the clock of `elapsed_ms`, which counts from `started`: when the API began to serve it, less the
-    time that it waited for seats.
+    time that it waited for seats. `issued` is the id of a token in the response, for the audit log, which has
+    an Event of the response's start if `logged_start`.
 
     `sent` is the metadata of the object in the body. `status` is the Status in the response: of an error or
     of a deletion. `panicked` is the unexpected exception of the handler. `route` is "" before storage is
@@ -65,6 +72,8 @@ class Call:
     authenticated: Requester | None = None
     who: Requester = UNKNOWN
     constraint: str = ""
+    issued: str = ""
+    logged_start: bool = False
     flow: FlowSchema | None = None
     level: PriorityLevel | None = None
     decision: Decision | None = None
@@ -111,6 +120,14 @@ class Call:
         self.begun: list[AnyEvent] = []
         self.received = time.time()
         self.arrived = self.started = self._mark = time.perf_counter()
+
+    @property
+    def named_attributes(self) -> RequestAttributes:
+        """`attributes`, with the name that a LIST or WATCH selects; reading the selector takes time."""
+        info = self.info
+        if not info.is_resource or info.name or "fieldSelector" not in self.request.query:
+            return self.attributes
+        return self.attributes._replace(name=selected_name(info, self.verb, self.request.query))
 
     # The request chain.
 

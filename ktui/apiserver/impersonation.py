@@ -18,7 +18,7 @@ from ktui.apiserver.chain import Authorizer
 from ktui.apiserver.http.request import Request
 from ktui.kube.fielderrors import domain_path
 from ktui.kube.golang.formatting import quote
-from ktui.kube.requestinfo import RequestAttributes, attributes_of, rules_verb, selected_name
+from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.status import StatusError, bad_request
 from ktui.kube.users import (
     ANONYMOUS,
@@ -146,11 +146,7 @@ def _acting(wanted: Requester, verb: str) -> Requester:
 
 def _on_request(call: Call, verb: str) -> RequestAttributes:
     """Return the right to impersonate in a mode while doing what the request does."""
-    info = call.info
-    attributes = call.attributes
-    if info.is_resource and not info.name:
-        name = selected_name(info, call.verb, call.request.query)
-        attributes = attributes_of(info, rules_verb(info, call.verb), name)
+    attributes = call.named_attributes
     mode = verb.removeprefix("impersonate:")
     return attributes._replace(verb=f"impersonate-on:{mode}:{attributes.verb}")
 

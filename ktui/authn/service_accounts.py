@@ -85,8 +85,8 @@ class ServiceAccountTokens:
 
     def sign(
         self, account: StoredObject, audiences: tuple[str, ...], seconds: int, bound: BoundObject
-    ) -> tuple[str, int]:
-        """Return a token of the account, and the time (Unix seconds) until which it should be used."""
+    ) -> tuple[str, int, str]:
+        """Return a token of the account, until when (Unix seconds) it should be used, and its id."""
         now = int(time.time())
         about: Obj = {
             "namespace": account.namespace,
@@ -111,7 +111,8 @@ class ServiceAccountTokens:
             "sub": f"{SERVICE_ACCOUNT}{account.namespace}:{account.name}",
         }
         headers = {"kid": self._signing.key_id}
-        return jwt.encode(claims, self._key, self._signing.algorithm, headers), now + seconds
+        token = jwt.encode(claims, self._key, self._signing.algorithm, headers)
+        return token, now + seconds, f"JTI={claims['jti']}"
 
     async def check(self, token: str, audiences: tuple[str, ...] = ()) -> CheckedToken:
         """Return the user if account and bound object exist; `audiences` (): the server's. InvalidToken."""

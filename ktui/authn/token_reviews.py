@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
 from ktui.authn.authenticator import TokenAuthenticator
 from ktui.authn.service_accounts import BOUND, BoundObject, InvalidToken
-from ktui.kube.fielderrors import invalid_object
+from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import bad_request, conflict, not_found
-from ktui.writes.objectmeta import timestamp
+from ktui.writes.decoding.typed_objects import warn
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.request_body import answer_review, sent_review
 from ktui.writes.validation.values.checks import inside
 from ktui.writes.validation.values.volumes import token_lifetime
@@ -60,11 +62,18 @@ class AuthenticationReviews:
     async def new_token(self, server: Server, call: Call, resource: Resource) -> None:
         """POST serviceaccounts/NAME/token (`kubectl create token`). StatusError 400, 404, 409, 422."""
         kind = TOKEN_REQUEST
-        form, request = await sent_review(server, call, kind)
+        form, request = await sent_review(server, call, kind, "token")
         namespace, name = call.info.namespace, call.info.name
+        metadata = metadata_of(request)
+        for member, wanted in (("name", name), ("namespace", namespace)):
+            if (given := metadata.get(member, wanted)) != wanted:
+                why = f"must match the service account {member} if specified"
+                raise invalid_object(kind.kind, kind.group, name, [invalid(f"metadata.{member}", given, why)])
         account = await self._accounts.find("serviceaccounts", namespace, name)
         if account is None:
             raise not_found(resource, name)
+        if (given := metadata.get("uid", account.uid)) != account.uid:
+            _refuse_other_account(call, name, given, account.uid)
         spec = request.setdefault("spec", {})
         spec["audiences"] = list(spec.get("audiences") or self._accounts.audiences)
         if spec.get("expirationSeconds") is None:
@@ -74,10 +83,13 @@ class AuthenticationReviews:
             raise invalid_object(kind.kind, kind.group, "", errors)
         spec["boundObjectRef"] = reference = spec.get("boundObjectRef") or None
         bound = await self._bound(name, namespace, reference) if reference else BoundObject()
-        token, expires = self._accounts.sign(account, tuple(spec["audiences"]), int(seconds), bound)
+        token, expires, call.issued = self._accounts.sign(
+            account, tuple(spec["audiences"]), int(seconds), bound
+        )
         ends = datetime.fromtimestamp(expires, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         request["status"] = {"token": token, "expirationTimestamp": ends}
-        request["metadata"] = {"name": name, "namespace": namespace, "creationTimestamp": timestamp()}
+        own = {"name": name, "namespace": namespace, "uid": account.uid}
+        request["metadata"] = {**own, **metadata, "creationTimestamp": timestamp()}
         await answer_review(server, call, kind, request, form)
 
     async def _bound(self, account: str, namespace: str, reference: Obj) -> BoundObject:
@@ -107,3 +119,12 @@ class AuthenticationReviews:
                 about = {"name": node} | ({"uid": there.uid} if there is not None else {})
                 return BoundObject(kind, name, found.uid, about)
         return BoundObject(kind, name, found.uid)
+
+
+def _refuse_other_account(call: Call, name: str, given: str, uid: str) -> None:
+    """Raise StatusError 409 for another account's uid; a warning before 1.34."""
+    why = f"the UID in the token request ({given}) does not match the UID of the service account ({uid})"
+    if call.behaviour.enabled("TokenRequestServiceAccountUIDValidation"):
+        raise conflict(replace(TOKEN_REQUEST, resource=TOKEN_REQUEST.kind), name, why)
+    gate = "but TokenRequestServiceAccountUIDValidation is not enabled"
+    warn(call, [f"{why} {gate}. In the future, this will return a conflict error"])

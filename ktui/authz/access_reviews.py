@@ -11,14 +11,13 @@ from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
 from ktui.kube.fielderrors import FieldError, invalid, invalid_object, required
 from ktui.kube.golang.formatting import to_json
-from ktui.kube.json_trees import Obj, decoded
+from ktui.kube.json_trees import Obj
 from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource
 from ktui.kube.selectors import FieldSelector, LabelSelector
-from ktui.kube.status import StatusError, bad_request, other_namespace
+from ktui.kube.status import StatusError, bad_request
 from ktui.kube.users import Requester
 from ktui.telemetry.off_loop import compute
-from ktui.wire.stored_codec import StoredCodec
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.request_body import answer_review, sent_review
 from ktui.writes.validation.selectors import (
@@ -53,7 +52,7 @@ async def of_anyone(server: Server, call: Call, resource: Resource) -> None:
 
 async def my_rules(server: Server, call: Call, resource: Resource) -> None:
     """SelfSubjectRulesReview; StatusError 400 without a namespace. As upstream, the spec is not answered."""
-    form, review = await _sent(server, call, resource)
+    form, review = await sent_review(server, call, resource)
     namespace = _spec(review).get("namespace")
     if not namespace:
         raise bad_request("no namespace on request")
@@ -64,29 +63,12 @@ async def my_rules(server: Server, call: Call, resource: Resource) -> None:
 
 
 async def _sent(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:
-    """Return the review that the client sent, as its type keeps it; StatusError 400 for another namespace."""
+    """Return the form of the answer and the review, without selectors where the version has none."""
     form, review = await sent_review(server, call, resource)
-    review = await compute(_typed, server.services.codec, review, resource)
     if not call.behaviour.enabled("AuthorizeWithSelectors"):
         for name in SELECTORS:
             (_spec(review).get("resourceAttributes") or {}).pop(name, None)
-    metadata = metadata_of(review)
-    namespace = metadata.pop("namespace", "")
-    if not resource.namespaced:
-        return form, review
-    if namespace not in ("", call.info.namespace):
-        raise other_namespace()
-    review["metadata"] = {**metadata, "namespace": call.info.namespace}
     return form, review
-
-
-def _typed(codec: StoredCodec, review: Obj, resource: Resource) -> Obj:
-    """Return the review without unknown and empty fields."""
-    message = codec.messages.document(
-        to_json({**review, "apiVersion": resource.api_version, "kind": resource.kind})
-    )
-    typed: Obj = decoded(codec.object_json(message, None, resource.api_version))
-    return typed
 
 
 async def _decide(
@@ -145,11 +127,10 @@ def _shown(spec: Obj) -> Obj:
 
 
 def _metadata_errors(review: Obj, *, local: bool = False) -> Iterator[FieldError]:
-    metadata = {name: value for name, value in metadata_of(review).items() if name != "managedFields"}
-    if local:
-        metadata.pop("namespace", None)
-    if metadata:
-        yield invalid("metadata", metadata_of(review), "must be empty" + (EXCEPT if local else ""))
+    allowed = {"managedFields"} | ({"namespace"} if local else set())
+    if metadata_of(review).keys() - allowed:
+        shown = {name: value for name, value in metadata_of(review).items() if name != "managedFields"}
+        yield invalid("metadata", shown, "must be empty" + (EXCEPT if local else ""))
 
 
 def _namespace_errors(review: Obj, spec: Obj) -> Iterator[FieldError]:

@@ -71,6 +71,7 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
     "StorageNamespaceIndex": _gate((30, _B, True), (33, _D, True)),
     "StreamingCollectionEncodingToJSON": _gate((33, _B, True), (34, _L, True), (37, _X, True)),
     "StreamingCollectionEncodingToProtobuf": _gate((33, _B, True), (34, _L, True), (37, _X, True)),
+    "TokenRequestServiceAccountUIDValidation": _gate((34, _B, True)),
     "UnknownVersionInteroperabilityProxy": _gate((28, _A, False), (36, _B, True)),
     "WatchBookmark": _gate((19, _L, True), (33, _X, True)),
     "WatchCacheInitializationPostStartHook": _gate((31, _B, False), (36, _B, True), (37, _L, True)),
@@ -85,7 +86,8 @@ READ_GATES = (
     "ConsistentListFromCacheSkipTimeoutFallback", "ConstrainedImpersonation", "DetectCacheInconsistency",
     "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut", "RemoveSelfLink",
     "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate", "StorageNamespaceIndex",
-    "WatchFromStorageWithoutResourceVersion", "WatchList", "WatchListCompression",
+    "TokenRequestServiceAccountUIDValidation", "WatchFromStorageWithoutResourceVersion", "WatchList",
+    "WatchListCompression",
 )  # fmt: skip
 """The gates that a rule of ktui asks for; the others are only named."""
 

@@ -14,6 +14,7 @@ import msgspec
 from ktui.apiserver.call import UNKNOWN, Call
 from ktui.apiserver.chain import LoggedObjects
 from ktui.apiserver.http.request import Request
+from ktui.apiserver.negotiation import whole_form
 from ktui.kube.golang.times import format_duration
 from ktui.kube.json_trees import copied
 from ktui.kube.requestinfo import RequestAttributes
@@ -135,18 +136,27 @@ def _reference(call: Call, asked: RequestAttributes) -> Reference:
     return Reference(*what, uid, *version, rv, asked.subresource)
 
 
+STATUS_MEMBERS = ("status", "message", "reason", "details")
+
+
 def _status(call: Call) -> dict[str, Any]:
     if call.panicked:
         message = f"APIServer panic'd: {call.panicked}"
-        sent: dict[str, Any] = {"status": "Failure", "message": message, "reason": "InternalError"}
-        return {"metadata": {}, **sent, "code": 500}
-    if call.authenticated is None and call.response.status == 401:
-        return {"metadata": {}, "message": _attempted(call.request), "code": 401}
-    sent = call.status or {}
+        panicked = {"status": "Failure", "message": message, "reason": "InternalError"}
+        return {"metadata": {}, **panicked, "code": 500}
+    sent: dict[str, Any] = _sent_status(call) or {}
+    if not sent and call.authenticated is None and call.response.status == 401:
+        sent = {"message": _attempted(call.request)}
     if not call.response.started:
         sent = {"status": "Success", "message": "Connection closed early"}
-    kept = {name: sent[name] for name in ("status", "message", "reason", "details") if sent.get(name)}
+    kept: dict[str, Any] = {name: sent[name] for name in STATUS_MEMBERS if name in sent}
     return {"metadata": {}, **kept, "code": call.response.status or 200}
+
+
+def _sent_status(call: Call) -> dict[str, Any] | None:
+    """The Status in the response; upstream logs no error that was sent in a form which the client refuses."""
+    refused = call.response.status >= 400 and whole_form(call.request.accept) is None
+    return None if refused else call.status
 
 
 def _attempted(request: Request) -> str:
@@ -162,6 +172,8 @@ def _annotations(call: Call, stage: str, now: float, minor: int) -> dict[str, st
     if call.decision is not None:
         found["authorization.k8s.io/decision"] = "allow" if call.decision.allowed else "forbid"
         found["authorization.k8s.io/reason"] = call.decision.reason
+    if call.issued and minor >= ISSUED_SINCE:
+        found["authentication.kubernetes.io/issued-credential-id"] = call.issued
     return found
 
 
@@ -174,6 +186,7 @@ def _latencies(call: Call, total_ms: float, minor: int) -> Iterator[tuple[str, s
     yield "apiserver.latency.k8s.io/total", format_duration(total_ms / 1000.0)
 
 
+ISSUED_SINCE = 30  # ServiceAccountTokenJTI
 TRUNCATED = "audit.k8s.io/truncated"
 WITH_REQUEST, WITH_RESPONSE = ("Request", "RequestResponse"), "RequestResponse"
 
@@ -194,9 +207,9 @@ def with_objects(event: AuditEvent, call: Call, *, unmanaged: bool) -> AuditEven
     if objects is None or event.stage == "RequestReceived":
         return event
     event.request_object = _without(copied(objects.request), unmanaged=unmanaged)
-    if objects.responds and event.stage != "ResponseStarted":
-        sent = objects.response
-        tree = call.status if sent is None else msgspec.json.decode(sent)
+    if objects.responds:
+        sent = objects.response if event.stage != "ResponseStarted" else None
+        tree = _sent_status(call) if sent is None else msgspec.json.decode(sent)
         event.response_object = _without(tree, unmanaged=unmanaged)
     if objects.truncated:
         event.annotations = {**event.annotations, TRUNCATED: "true"}
@@ -241,13 +254,18 @@ class AuditLog:
 
     def response_started(self, call: Call) -> None:
         if call.authenticated is not None:
+            call.logged_start = True
             self._write(call, "ResponseStarted")
 
     async def finished(self, call: Call) -> None:
         """Write the last Event, which is the only one of a request whose authentication failed."""
         if call.authenticated is None:
+            keep_objects(call, self._policy.decide(None, call.attributes).level)
             self._write(call, "ResponseStarted")
         else:
+            long_running = call.verb == "WATCH" or call.info.long_running
+            if long_running and not call.logged_start and call.response.started:
+                self._write(call, "ResponseStarted")
             self._write(call, "Panic" if call.panicked else "ResponseComplete")
         await self._writer.wait_for_room()
 
@@ -255,7 +273,7 @@ class AuditLog:
         audited = self._policy.decide(call.authenticated, call.attributes)
         if audited.level == "None" or stage in audited.omitted:
             return
-        event = event_of(call, call.attributes, audited.level, stage, time.time(), self._minor)
+        event = event_of(call, call.named_attributes, audited.level, stage, time.time(), self._minor)
         size = call.objects.size if call.objects is not None else 0
         self._writer.put(lambda: _line(with_objects(event, call, unmanaged=audited.unmanaged)), size)
 

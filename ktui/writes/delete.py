@@ -75,6 +75,10 @@ def rv_in_success(behaviour: Behaviour, dry_run: bool) -> bool:
 def sent_options(server: Server, call: Call, resource: Resource, body: SentBody) -> DeleteOptions:
     """The options of the request; warn if they orphan pods by default; raise StatusError 400 or 422."""
     options = delete_options(call.request, body, server.services.codec.go_mismatch)
+    if call.objects is not None and isinstance(sent := call.objects.request, dict):
+        call.objects.request = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/__internal"} | {
+            name: value for name, value in sent.items() if name not in ("kind", "apiVersion")
+        }
     if resource.id == "jobs.batch" and not options.policy:
         warn(call, [JOB_PODS_STAY])
     return options

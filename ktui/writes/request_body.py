@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.http.request import BodyTooLarge
-from ktui.apiserver.negotiation import Form, negotiate
+from ktui.apiserver.negotiation import Form, negotiate, whole_form
 from ktui.apiserver.parsing.pool import is_small
 from ktui.apiserver.server import Server
 from ktui.documents.limits import DocumentError, TooLarge
-from ktui.kube.json_trees import Obj, copied
+from ktui.kube.golang.formatting import to_json
+from ktui.kube.json_trees import Obj, copied, decoded
 from ktui.kube.resources import Resource
-from ktui.kube.status import StatusError, forbidden_read_only, request_entity_too_large
+from ktui.kube.status import (
+    StatusError,
+    forbidden_read_only,
+    not_acceptable_form,
+    other_namespace,
+    request_entity_too_large,
+)
 from ktui.kube.structural.schema import may_be_slow
 from ktui.telemetry.off_loop import compute
 from ktui.wire.pb import CodecError
+from ktui.wire.stored_codec import StoredCodec
 from ktui.writes import definitions
 from ktui.writes.admission.rights import GRANTS
 from ktui.writes.decoding.body import (
@@ -34,7 +44,8 @@ from ktui.writes.decoding.body import (
     unregistered,
 )
 from ktui.writes.decoding.typed_objects import shaped
-from ktui.writes.objectmeta import metadata_of
+from ktui.writes.managedfields.entries import track_update
+from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.options import write_options
 
 YAML_TYPES = (YAML, APPLY)
@@ -103,9 +114,13 @@ async def keep_typed(server: Server, call: Call, resource: Resource, obj: Obj) -
     if call.objects is None:
         return
     try:
-        call.objects.request, _ = await compute(shaped, server, obj, resource)
+        typed, _ = await compute(shaped, server, obj, resource)
     except (Unfit, StatusError):
         call.objects.request = None
+        return
+    if revision := metadata_of(obj).get("resourceVersion"):  # which is not stored
+        metadata_of(typed)["resourceVersion"] = revision
+    call.objects.request = typed
 
 
 def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
@@ -134,19 +149,52 @@ def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -
     return document
 
 
-async def sent_review(server: Server, call: Call, resource: Resource) -> tuple[Form, Obj]:
-    """Return the form of the answer and the sent document; raise StatusError 400, 406, 413 or 415."""
-    form = negotiate(call.request.accept, custom=False, pretty=call.request.wants_pretty, drops=call.drops)
-    write_options(call.request, "CreateOptions")
+async def sent_review(
+    server: Server, call: Call, resource: Resource, subresource: str = ""
+) -> tuple[Form, Obj]:
+    """Return the form of the answer, and the sent document as its type keeps it, with its managed fields.
+
+    Raises StatusError 400 (also for another namespace than the path's), 406, 413 or 415.
+    """
+    request = call.request
+    form = negotiate(request.accept, custom=False, pretty=request.wants_pretty, drops=call.drops)
+    if form.target == "Table":  # which reviews do not have
+        whole = whole_form(request.accept)
+        if whole is None:
+            raise not_acceptable_form()
+        form = replace(whole, pretty=form.pretty)
+    options = write_options(call.request, "CreateOptions")
     body = await read_body(server, call)
     review = await compute(sent_document, server, body, resource.api_version, resource.kind)
+    review = await compute(_as_typed, server.services.codec, review, resource)
+    if call.objects is not None:
+        call.objects.request = copied(review)
+    metadata = metadata_of(review)
+    if not subresource:
+        if metadata.get("namespace", call.info.namespace) != call.info.namespace and resource.namespaced:
+            raise other_namespace()
+        metadata.pop("namespace", None)
+        if resource.namespaced:
+            metadata["namespace"] = call.info.namespace
+    metadata.pop("managedFields", None)
+    manager, now = options.field_manager, timestamp()
+    track_update(None, review, manager=manager, time=now, resource=resource, subresource=subresource)
     return form, review
+
+
+def _as_typed(codec: StoredCodec, review: Obj, resource: Resource) -> Obj:
+    """Return the document without unknown and empty fields."""
+    whole = {**review, "apiVersion": resource.api_version, "kind": resource.kind}
+    message = codec.messages.document(to_json(whole))
+    typed: Obj = decoded(codec.object_json(message, None, resource.api_version))
+    return typed
 
 
 async def answer_review(server: Server, call: Call, resource: Resource, review: Obj, form: Form) -> None:
     """Send 201 with the review and its status."""
-    metadata = dict(metadata_of(review))
-    metadata.pop("managedFields", None)
-    answer = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
+    answer = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata_of(review)}
+    if form.target == "PartialObjectMetadata":
+        answer |= {"kind": form.target, "apiVersion": form.meta_api_version}
+        review = {}
     rest = {name: value for name, value in review.items() if name not in answer}
     await send_other(server, call, answer | rest, form, 201)
