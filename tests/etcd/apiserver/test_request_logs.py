@@ -269,3 +269,32 @@ async def test_managed_fields_are_left_out_if_the_policy_says_so(
     found = [read(line) for line in (tmp_path / "audit.log").read_bytes().splitlines()]
     uris = [each.uri for each in found if isinstance(each, LoggedRequest)]
     assert uris == [event["requestURI"] for event in events if event["verb"] in ("get", "list", "watch")]
+
+
+ACCOUNT = "/api/v1/namespaces/a/serviceaccounts"
+
+
+async def test_what_events_say_beyond_the_request(logged: Logged) -> None:
+    """As a kube-apiserver 1.36 that got the same requests."""
+    api = logged.api
+    await api.create(ACCOUNT, {"metadata": {"name": "builder"}})
+    await api.get(f"{INSIDE}?fieldSelector=metadata.name%3Dx", **{"Audit-ID": "selects"})
+    await api.get(f"{INSIDE}/x", **{"Audit-ID": "refused", "Accept": "text/html"})
+    await api.get(f"{INSIDE}/x/none", **{"Audit-ID": "no-route"})
+    await api.get(f"{INSIDE}?watch=1&resourceVersionMatch=x", **{"Audit-ID": "watch"})
+    await api.get(INSIDE, Authorization="Bearer wrong", **{"Audit-ID": "wrong"})
+    await api.get(INSIDE, Authorization="Bearer wrong", **{"Audit-ID": "wrong-html", "Accept": "text/html"})
+    await api.http.post(f"{ACCOUNT}/builder/token", json={}, headers={"Audit-ID": "token"})
+    await logged.close()
+    last = {event["auditID"]: event for event in logged.events()}
+    stages = [event["stage"] for event in logged.events() if event["auditID"] == "watch"]
+    assert last["selects"]["objectRef"]["name"] == "x"
+    assert last["refused"]["responseStatus"] == {"metadata": {}, "code": 406}
+    assert last["no-route"]["responseStatus"]["details"] == {}
+    assert stages == ["RequestReceived", "ResponseStarted", "ResponseComplete"]
+    assert last["watch"]["responseStatus"]["reason"] == "Invalid"
+    assert last["wrong"]["responseStatus"]["reason"] == "Unauthorized"
+    attempted = {"metadata": {}, "message": "Authentication failed, attempted: bearer", "code": 401}
+    assert last["wrong-html"]["responseStatus"] == attempted
+    issued = last["token"]["annotations"]["authentication.kubernetes.io/issued-credential-id"]
+    assert issued.startswith("JTI=")
