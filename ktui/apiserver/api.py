@@ -219,6 +219,7 @@ class Api:
                 # As upstream, the first request of any verb starts filling a custom resource's watch cache.
                 self._server.cacher(call.resource).warm()
             handle = find_handler(call, call.resource, self._handlers)
+            call.routed = True
             if not call.resource.custom:
                 _warn(call, call.resource)
             await handle(self._server, call, call.resource)

@@ -62,7 +62,7 @@ class Call:
     priority level, `ticket` its seats in flow control. `received` is in Unix seconds; `arrived` and `started`
     are on the clock of `elapsed_ms`, which counts from `started`: when the API began to serve it, less the
     time that it waited for seats. `issued` is the id of a token in the response, for the audit log, which has
-    an Event of the response's start if `logged_start`.
+    an Event of the response's start if `logged_start`. `routed`: it has reached its handler.
 
     `sent` is the metadata of the object in the body. `status` is the Status in the response: of an error or
     of a deletion. `panicked` is the unexpected exception of the handler. `route` is "" before storage is
@@ -74,6 +74,7 @@ class Call:
     constraint: str = ""
     issued: str = ""
     logged_start: bool = False
+    routed: bool = False
     flow: FlowSchema | None = None
     level: PriorityLevel | None = None
     decision: Decision | None = None
@@ -128,6 +129,10 @@ class Call:
         if not info.is_resource or info.name or "fieldSelector" not in self.request.query:
             return self.attributes
         return self.attributes._replace(name=selected_name(info, self.verb, self.request.query))
+
+    @property
+    def resource_is_custom(self) -> bool:
+        return self.resource is not None and self.resource.custom
 
     # The request chain.
 

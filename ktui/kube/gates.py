@@ -82,7 +82,7 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
 }
 
 READ_GATES = (
-    "APIPriorityAndFairness", "AuthorizeWithSelectors", "ConsistentListFromCache",
+    "APIPriorityAndFairness", "AuthorizeWithSelectors", "BtreeWatchCache", "ConsistentListFromCache",
     "ConsistentListFromCacheSkipTimeoutFallback", "ConstrainedImpersonation", "DetectCacheInconsistency",
     "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut", "RemoveSelfLink",
     "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate", "StorageNamespaceIndex",

@@ -16,7 +16,7 @@ import termios
 import time
 import typing
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -28,6 +28,7 @@ from ktui.client.ktui_api import KtuiApi
 from ktui.contract import paths
 from ktui.contract.events import AnyEvent
 from tests.e2e.terminal import HANGS
+from tests.http_server import TestServer
 
 DEMO = Path(__file__).parents[1] / "tui" / "data" / "demo.ndjson"
 SEEN = "PWNED"  # plain letters of the hostile text: proof that it reached the screen
@@ -233,13 +234,11 @@ _ROUTES = {
 }
 
 
-class HostileServer(ThreadingHTTPServer):
+class HostileServer(TestServer):
     """A ktui server whose every text is hostile. `asked` holds the names of the documents it has sent.
 
     A path with `refused` is an error, `…/raw` the text itself, everything else a list of hostile objects.
     """
-
-    daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answers)
@@ -256,9 +255,6 @@ class HostileServer(ThreadingHTTPServer):
     def follow_rules(self, version: str) -> None:
         """Follow the rules of a version that is one: commands go on from there."""
         self.documents["Rules"] = json.dumps({"kube_version": version}).encode()
-
-    def handle_error(self, *connection: Any) -> None:
-        pass  # of a client that has left
 
     def _document(self, name: str, path: str) -> bytes:
         """A survey ends with its second page, and reports of churn are lines."""

@@ -19,6 +19,7 @@ from ktui.apiserver.metrics.metric_types import (
 from ktui.cacher.cacher_requests import FELL_BACK
 from ktui.kube.resources import Resource
 from ktui.kube.routing.plan import Fallback, Plan, Source
+from ktui.kube.selectors import FieldSelector
 
 STORAGE_PHASES = ("etcd", "decode", "filter")
 NO_INDEX: Labels = (("index", ""),)
@@ -74,13 +75,18 @@ class ListMetrics:
 
 
 def _index(call: Call, resource: Resource) -> Labels:
-    """The label of the index that kube-apiserver uses for a LIST from its cache; only pods have one."""
-    name = ""
-    if resource.id == "pods":
-        if "spec.nodeName" in call.request.parameter("fieldSelector"):
+    """The label of the index that kube-apiserver uses for a LIST from its cache; only pods have one.
+
+    Snapshots and further pages have none (upstream: waitUntilFreshAndList), nor have namespaces since the
+    cache is a tree (pod/strategy.go of 1.33).
+    """
+    name, request, behaviour = "", call.request, call.behaviour
+    if resource.id == "pods" and call.route == "cache" and not request.parameter("continue"):
+        if FieldSelector.parse(request.parameter("fieldSelector"), resource).requires("spec.nodeName"):
             name = "f:spec.nodeName"
-        elif call.info.namespace and call.behaviour.enabled("StorageNamespaceIndex"):
-            name = "f:metadata.namespace"
+        elif call.info.namespace and behaviour.enabled("StorageNamespaceIndex"):
+            is_tree = behaviour.minor >= 33 and behaviour.enabled("BtreeWatchCache")
+            name = "" if is_tree else "f:metadata.namespace"
     return (("index", name),)
 
 
@@ -106,9 +112,12 @@ SIZE_BOUNDS = tuple(10.0**power for power in range(3, 10))
 COMPONENT = ("component", "apiserver")
 APPLY = "application/apply-patch+yaml"
 WAIT_BOUNDS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
-VERBS = frozenset(("APPLY", "DELETE", "DELETECOLLECTION", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
-PLAIN_VERBS = VERBS - {"PATCH"}
+VERBS = frozenset(("APPLY", "CONNECT", "DELETE", "GET", "LIST", "PATCH", "POST", "PUT", "WATCH"))
+PLAIN_VERBS = VERBS - {"APPLY", "CONNECT", "PATCH"}
+CONNECTS = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 OTHER_VERB = "other"
+ROUTERS = ("406: ", "415: ")  # how errors of upstream's HTTP router begin, for built-in resources
+SIZED = ("GET", "LIST")
 READ_ONLY, MUTATING = ((("request_kind", kind),) for kind in ("readOnly", "mutating"))
 MOST_SHAPES = 4096
 SHAPE_LABELS = ("group", "version", "resource", "subresource", "scope")
@@ -119,11 +128,12 @@ Shape = tuple[str, str, str, str, str, str, str]
 class ShapeSeries:
     """The labels of one shape of requests without and with `dry_run`, and by code, and its observations."""
 
-    __slots__ = ("bare", "by_code", "observed", "whole")
+    __slots__ = ("bare", "by_code", "dry_run", "observed", "whole")
 
-    def __init__(self, bare: Labels, whole: Labels) -> None:
+    def __init__(self, bare: Labels, dry_run: str) -> None:
         self.bare = bare
-        self.whole = whole
+        self.dry_run = dry_run
+        self.whole: Labels = (*bare, ("dry_run", dry_run))
         self.by_code: dict[int, Labels] = {}
         # Of duration, duration without waiting, and size; None until a request has ended.
         self.observed: tuple[Observed, Observed, Observed] | None = None
@@ -134,7 +144,11 @@ FRESH = ("linearizable", "at_least_rv", "exact_rv")
 
 
 class RequestMetrics:
-    """Observes each request once, when it ends."""
+    """Observes each request once, when it ends.
+
+    As upstream (endpoints/metrics, MonitorRequest), of the requests of resources those that have reached a
+    handler, and of the others only flow control's 429.
+    """
 
     def __init__(self) -> None:
         self.total = Counter("apiserver_request_total", "API requests by verb, resource and code.")
@@ -178,15 +192,18 @@ class RequestMetrics:
 
     def ended(self, call: Call) -> None:
         shape, code = self._series(call), call.response.status
-        labels = shape.by_code.get(code)
-        if labels is None:
-            labels = shape.by_code[code] = (*shape.whole, ("code", str(code)))
-        self.total.add(1, labels)
+        routed = call.routed and not (call.error.startswith(ROUTERS) and not call.resource_is_custom)
+        if routed or code == HTTPStatus.TOO_MANY_REQUESTS:
+            labels = shape.by_code.get(code)
+            if labels is None:
+                labels = shape.by_code[code] = (*shape.whole, ("code", str(code)))
+            self.total.add(1, labels)
         if call.verb == "WATCH":
             self.longrunning.add(-1, shape.bare)
         else:
             self.inflight.add(-1, READ_ONLY if call.verb in ("GET", "LIST") else MUTATING)
-            self._observe(shape, call.elapsed_ms() / 1000.0, call.response.sent_bytes)
+        if routed:
+            self._observe(shape, call)
         if call.resource is None or call.plan is None:
             return
         if call.plan.consistency in FRESH and call.route.startswith("cache"):
@@ -198,8 +215,13 @@ class RequestMetrics:
                 labels = (*resource_labels(call.resource, call.behaviour), *_consistent_read(call, call.plan))
                 self.consistent_reads.add(1, labels)
 
-    def _observe(self, shape: ShapeSeries, seconds: float, size: int) -> None:
-        """Add to three histograms, whose series are looked up once for each shape."""
+    def _observe(self, shape: ShapeSeries, call: Call) -> None:
+        """Add to three histograms, whose series are looked up once for each shape.
+
+        The time of a dry run or WATCH is no indicator. A WATCH has a size where its route is that of LIST.
+        """
+        seconds, size = call.elapsed_ms() / 1000.0, call.response.sent_bytes
+        watch = call.verb == "WATCH"
         if shape.observed is None:
             of_whole, bare = self.duration.series(shape.whole), shape.bare
             shape.observed = of_whole, self.indicator.series(bare), self.sizes.series(bare)
@@ -207,14 +229,18 @@ class RequestMetrics:
         bucket = bisect_left(DURATION_BOUNDS, seconds)
         durations[bucket] += 1
         total[0] += seconds
-        indicated[bucket] += 1
-        indicated_total[0] += seconds
-        sizes[bisect_left(SIZE_BOUNDS, size)] += 1
-        size_total[0] += size
+        if not watch and shape.dry_run == "":
+            indicated[bucket] += 1
+            indicated_total[0] += seconds
+        if call.verb in SIZED or (watch and not call.info.watch and not call.resource_is_custom):
+            sizes[bisect_left(SIZE_BOUNDS, size)] += 1
+            size_total[0] += size
 
     def _series(self, call: Call) -> ShapeSeries:
         """Return the series of a request, made once for each shape of requests."""
-        resource, verb = call.resource, call.verb if call.verb in PLAIN_VERBS else _verb(call)
+        resource, verb, scope = call.resource, call.verb, _scope(call)
+        if verb not in PLAIN_VERBS or call.info.subresource or call.resource_is_custom:
+            verb, scope = _verb(call, scope)
         dry_run = ""  # upstream's label of a request with the parameter: "All" or "invalid"
         if "dryRun" in call.request.parameters:
             dry_run = "All" if set(call.request.parameters["dryRun"]) == {"All"} else "invalid"
@@ -222,13 +248,13 @@ class RequestMetrics:
             shape = ("", "", "", "", "", verb, dry_run)
         else:
             group, version, plural = resource.group, resource.version, resource.resource
-            shape = (group, version, plural, call.info.subresource, _scope(call), verb, dry_run)
+            shape = (group, version, plural, call.info.subresource, scope, verb, dry_run)
         found = self._by_shape.get(shape)
         if found is None:
             if len(self._by_shape) >= MOST_SHAPES:  # definitions of custom resources come and go
                 self._by_shape.clear()
             bare = (("verb", verb), *zip(SHAPE_LABELS, shape, strict=False), COMPONENT)
-            found = self._by_shape[shape] = ShapeSeries(bare, (*bare, ("dry_run", dry_run)))
+            found = self._by_shape[shape] = ShapeSeries(bare, dry_run)
         return found
 
 
@@ -240,11 +266,21 @@ def _consistent_read(call: Call, plan: Plan) -> Labels:
     return (("success", "true" if success else "false"), ("fallback", fallback))
 
 
-def _verb(call: Call) -> str:
-    """Return one of VERBS or OTHER_VERB, as labels never come from clients. Server-side apply is APPLY."""
-    if call.verb == "PATCH" and call.request.headers.get("content-type", "").startswith(APPLY):
-        return "APPLY"
-    return call.verb if call.verb in VERBS else OTHER_VERB
+def _verb(call: Call, scope: str) -> tuple[str, str]:
+    """Return one of VERBS or OTHER_VERB, as labels never come from clients, and the scope.
+
+    A LIST of a custom resource that selects a name is a GET of it.
+    """
+    verb = call.verb
+    if call.info.subresource in CONNECTS:
+        return "CONNECT", scope
+    if verb == "PATCH" and call.request.headers.get("content-type", "") == APPLY:
+        return "APPLY", scope
+    if verb == "DELETECOLLECTION":
+        return "DELETE", scope
+    if verb == "LIST" and call.resource_is_custom and call.named_attributes.name:
+        return "GET", "resource"
+    return verb if verb in VERBS else OTHER_VERB, scope
 
 
 def _scope(call: Call) -> str:

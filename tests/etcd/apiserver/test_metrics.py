@@ -168,10 +168,38 @@ async def test_labels_come_from_closed_sets(api: Api) -> None:
         name: len(values) for name, values in before.items()
     }
     assert value(after, "apiserver_request_total", dry_run="invalid", verb="POST") == 40
-    assert {labels["verb"] for labels, _ in after["apiserver_request_total"]} == {
-        "GET",
-        "LIST",
-        "PATCH",
-        "POST",
-        "other",
+    assert {labels["verb"] for labels, _ in after["apiserver_request_total"]} == {"POST"}  # what has a route
+
+
+async def test_requests_that_reach_no_handler_are_not_counted(api: Api) -> None:
+    """As kube-apiserver counts the same requests; DELETECOLLECTION has the method's name."""
+    maps = "/api/v1/namespaces/a/configmaps"
+    for method, path, headers in (
+        ("GET", maps, {"Authorization": "Bearer wrong"}),
+        ("GET", maps, {"Accept": "text/html"}),
+        ("GET", f"{maps}/x/nothing", {}),
+        ("HEAD", maps, {}),
+        ("PUT", maps, {}),
+        ("GET", "/api", {}),
+        ("GET", f"{maps}?limit=-x", {}),
+        ("DELETE", f"{maps}?dryRun=All", {}),
+        ("GET", "/api/v1/namespaces/a/pods/x/log", {}),
+        ("GET", f"{maps}?watch=1&timeoutSeconds=1&resourceVersionMatch=x", {}),
+    ):
+        await api.http.request(method, path, headers=headers)
+    samples = await scrape(api)
+    counted = {
+        (labels["verb"], labels["code"], labels["scope"]) for labels, _ in samples["apiserver_request_total"]
     }
+    assert counted - {("POST", "201", "resource")} == {  # without the fixture's own
+        ("LIST", "400", "namespace"),
+        ("DELETE", "200", "namespace"),
+        ("CONNECT", "404", "resource"),
+        ("WATCH", "422", "namespace"),
+    }
+    timed = {labels["verb"] for labels, _ in samples["apiserver_request_duration_seconds_count"]}
+    judged = {
+        labels["verb"] for labels, count in samples["apiserver_request_sli_duration_seconds_count"] if count
+    }
+    assert timed - {"POST"} == {"LIST", "DELETE", "CONNECT", "WATCH"}
+    assert judged - {"POST"} == {"LIST", "CONNECT"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ import pytest
 
 from ktui.audit.reading import lake
 from ktui.cli.main import main
+from tests.http_server import TestServer
 from tests.unit.audit.carriers import CARRIERS, Lines, joined
 from tests.unit.audit.test_carriers import COUNTED, LOG, report_of, written
 
@@ -183,7 +184,7 @@ class Ranges(BaseHTTPRequestHandler):
 def test_only_columns_of_reads_are_fetched_over_the_network(duckdb: Any, tmp_path: Path) -> None:
     path = parquet(duckdb, written(tmp_path, joined(LOG)), ", repeat(md5(auditID), 200) AS responseObject")
     handler = type("Handler", (Ranges,), {"content": path.read_bytes(), "sent": (sent := [])})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with TestServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         same(f"http://127.0.0.1:{server.server_port}/audit.parquet", LOG, tmp_path)
         server.shutdown()

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 
 from ktui.audit.formats.log_record import LoggedRequest
 from ktui.cli.main import main
+from tests.http_server import TestServer
 from tests.unit.audit.logs import audit_event, traffic
 from tests.unit.traces.recorded import file
 
@@ -142,7 +143,7 @@ class _Prefixes(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Prefixes) as http:
+    with TestServer(("127.0.0.1", 0), _Prefixes) as http:
         thread = threading.Thread(target=http.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{http.server_port}"

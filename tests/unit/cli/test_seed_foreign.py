@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
@@ -12,12 +12,12 @@ from ktui.cli import seed_copies
 from ktui.client.connection import ClientError, connection_from_url
 from ktui.workloads.demo.plan import DemoSize, make_plan
 from ktui.workloads.seeding import count_objects
+from tests.http_server import TestServer
 
 PLAN = make_plan(DemoSize(pods=2, nodes=1, namespaces=1))
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
+class Server(TestServer):
     refuses = 404  # what it answers to reads
 
 

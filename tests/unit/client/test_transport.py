@@ -7,7 +7,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,13 @@ from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError
 from ktui.client.kubeconfig_reader import read_kubeconfig
 from tests.etcd.certificates import DAY, Authority
+from tests.http_server import TestServer
 
 pytestmark = pytest.mark.anyio
 
 
-class Server(ThreadingHTTPServer):
+class Server(TestServer):
     """Answers with who has asked; keeps what it was asked for."""
-
-    daemon_threads = True
 
     def __init__(self, handler: type[BaseHTTPRequestHandler], context: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", 0), handler)
@@ -35,9 +34,6 @@ class Server(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.server_port}"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Handshakes that fail are what is tested."""
 
 
 class ApiServer(BaseHTTPRequestHandler):
