@@ -11,6 +11,7 @@ import gc
 import itertools
 import os
 import threading
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
@@ -45,8 +46,17 @@ def anyio_backend() -> tuple[str, dict[str, bool]]:
 
 @pytest.fixture(scope="session", autouse=True)
 async def one_loop(anyio_backend: object) -> AsyncIterator[None]:
-    """All tests share one event loop: grpc.aio's poller may still call a loop that a test has closed."""
+    """All tests share one event loop: grpc.aio's poller may still call a loop that a test has closed.
+
+    uvloop cannot be closed before its handles are: a connection that a test has left is collected first, and
+    closes in the loop's next turns.
+    """
     yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+    for _ in range(10):
+        await asyncio.sleep(0)
 
 
 @pytest.fixture(scope="session", autouse=True)
