@@ -33,7 +33,7 @@ CHOICES = "resourceAttributes", "nonResourceAttributes"
 async def of_myself(server: Server, call: Call, resource: Resource) -> None:
     """SelfSubjectAccessReview: whether the client may do this (`kubectl auth can-i`)."""
     form, review = await _sent(server, call, resource)
-    _check(resource, [*_spec_errors(_spec(review)), *_metadata_errors(review)])
+    _check(resource, await compute(lambda: [*_spec_errors(_spec(review)), *_metadata_errors(review)]))
     await _decide(server, call, resource, review, form, call.who)
 
 
@@ -41,8 +41,11 @@ async def of_anyone(server: Server, call: Call, resource: Resource) -> None:
     """SubjectAccessReview and, in one namespace, LocalSubjectAccessReview; StatusError 400, 422."""
     form, review = await _sent(server, call, resource)
     spec = _spec(review)
-    errors = [*_spec_errors(spec, of_user=True), *_metadata_errors(review, local=resource.namespaced)]
-    if resource.namespaced:
+    local = resource.namespaced
+    errors = await compute(
+        lambda: [*_spec_errors(spec, of_user=True), *_metadata_errors(review, local=local)]
+    )
+    if local:
         errors += _namespace_errors(review, spec)
     _check(resource, errors)
     user, groups, uid = (spec.get(name) or "" for name in ("user", "groups", "uid"))
@@ -80,7 +83,7 @@ async def _decide(
     status: Obj = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
-    if faults := [*_selector_faults(spec.get("resourceAttributes") or {})]:
+    if faults := await compute(lambda: [*_selector_faults(spec.get("resourceAttributes") or {})]):
         status["evaluationError"] = "; ".join(faults)
     review["status"] = status
     await answer_review(server, call, resource, review, form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
@@ -177,15 +178,18 @@ async def sent_review(
         if resource.namespaced:
             metadata["namespace"] = call.info.namespace
     metadata.pop("managedFields", None)
-    manager, now = options.field_manager, timestamp()
-    track_update(None, review, manager=manager, time=now, resource=resource, subresource=subresource)
+    track = partial(track_update, None, review, manager=options.field_manager, time=timestamp())
+    await compute(lambda: track(resource=resource, subresource=subresource))
     return form, review
 
 
 def _as_typed(codec: StoredCodec, review: Obj, resource: Resource) -> Obj:
-    """Return the document without unknown and empty fields."""
+    """Return the document without unknown and empty fields; StatusError 400 if its type has no such value."""
     whole = {**review, "apiVersion": resource.api_version, "kind": resource.kind}
-    message = codec.messages.document(to_json(whole))
+    try:
+        message = codec.messages.document(to_json(whole))
+    except CodecError as error:
+        raise misfit(resource.kind, resource.api_version, error.reason) from None
     typed: Obj = decoded(codec.object_json(message, None, resource.api_version))
     return typed
 

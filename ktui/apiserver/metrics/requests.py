@@ -82,7 +82,8 @@ def _index(call: Call, resource: Resource) -> Labels:
     """
     name, request, behaviour = "", call.request, call.behaviour
     if resource.id == "pods" and call.route == "cache" and not request.parameter("continue"):
-        if FieldSelector.parse(request.parameter("fieldSelector"), resource).requires("spec.nodeName"):
+        selector = request.parameter("fieldSelector")
+        if "spec.nodeName" in selector and FieldSelector.parse(selector).requires("spec.nodeName"):
             name = "f:spec.nodeName"
         elif call.info.namespace and behaviour.enabled("StorageNamespaceIndex"):
             is_tree = behaviour.minor >= 33 and behaviour.enabled("BtreeWatchCache")
