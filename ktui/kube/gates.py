@@ -82,14 +82,18 @@ GATES: dict[str, tuple[FeatureSpec, ...]] = {
 }
 
 READ_GATES = (
-    "APIPriorityAndFairness", "AuthorizeWithSelectors", "BtreeWatchCache", "ConsistentListFromCache",
-    "ConsistentListFromCacheSkipTimeoutFallback", "ConstrainedImpersonation", "DetectCacheInconsistency",
-    "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut", "RemoveSelfLink",
-    "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate", "StorageNamespaceIndex",
-    "TokenRequestServiceAccountUIDValidation", "WatchFromStorageWithoutResourceVersion", "WatchList",
+    "APIPriorityAndFairness", "ConsistentListFromCache", "ConsistentListFromCacheSkipTimeoutFallback",
+    "DetectCacheInconsistency", "EtcdRangeStream", "ListFromCacheSnapshot", "ManagedFieldsOptOut",
+    "RemoveSelfLink", "ResilientWatchCacheInitialization", SHARDED, "SizeBasedListCostEstimate",
+    "StorageNamespaceIndex", "WatchFromStorageWithoutResourceVersion", "WatchList",
     "WatchListCompression",
 )  # fmt: skip
-"""The gates that a rule of ktui asks for; the others are only named."""
+"""The gates of reads that a rule of ktui asks for."""
+OTHER_GATES = (
+    "AuthorizeWithSelectors", "BtreeWatchCache", "ConstrainedImpersonation",
+    "TokenRequestServiceAccountUIDValidation",
+)  # fmt: skip
+"""The others that a rule asks for: of rights and of a metric. The rest are only named."""
 
 
 def phase_of(gate: str, minor: int) -> FeatureSpec | None:
