@@ -111,7 +111,9 @@ def _wanted(request: Request, constrained: bool) -> Requester | None:
     if user:
         return Requester(user, tuple(groups), uid, extra)
     if groups or uid or extra:
-        raise _without_user(groups, uid, extra) if constrained else _without_a_user(groups, uid, extra)
+        raise (
+            _without_user(groups, uid, extra) if constrained else _without_user_before_36(groups, uid, extra)
+        )
     return None
 
 
@@ -228,7 +230,7 @@ def _without_user(groups: Sequence[str], uid: str, extra: Extra) -> StatusError:
     return bad_request(f"requested {user} without impersonating a user name")
 
 
-def _without_a_user(groups: Sequence[str], uid: str, extra: Extra) -> StatusError:
+def _without_user_before_36(groups: Sequence[str], uid: str, extra: Extra) -> StatusError:
     """The text before 1.36: Go's `%v` of object references."""
     asked = [f"{{Group  {name}    }}" for name in groups]
     asked += [
