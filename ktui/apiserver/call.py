@@ -126,7 +126,7 @@ class Call:
     def named_attributes(self) -> RequestAttributes:
         """`attributes`, with the name that a LIST or WATCH selects; reading the selector takes time."""
         info = self.info
-        if not info.is_resource or info.name or "fieldSelector" not in self.request.query:
+        if not info.is_resource or info.name or not self.request.query:
             return self.attributes
         return self.attributes._replace(name=selected_name(info, self.verb, self.request.query))
 

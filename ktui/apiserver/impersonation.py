@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import methodcaller
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from ktui.apiserver.authorization import may_not
@@ -87,13 +88,10 @@ class Impersonation:
         if verb != LEGACY:
             self._ask(who, _on_request(call, verb))
         for asked in _required_rights(who, wanted, verb, call.behaviour.enabled("ConstrainedImpersonation")):
-            if isinstance(asked, list):  # one right for all, or each of them
-                whole, *each = asked
-                if not self._authorizer.decide(who, whole).allowed:
-                    for attributes in each:
-                        self._ask(who, attributes)
-            else:
-                self._ask(who, asked)
+            if isinstance(asked, OfAll) and self._authorizer.decide(who, asked.whole).allowed:
+                continue
+            for attributes in asked.each if isinstance(asked, OfAll) else [asked]:
+                self._ask(who, attributes)
 
     def _ask(self, who: Requester, attributes: RequestAttributes) -> None:
         decision = self._authorizer.decide(who, attributes)
@@ -111,9 +109,8 @@ def _wanted(request: Request, constrained: bool) -> Requester | None:
     if user:
         return Requester(user, tuple(groups), uid, extra)
     if groups or uid or extra:
-        raise (
-            _without_user(groups, uid, extra) if constrained else _without_user_before_36(groups, uid, extra)
-        )
+        refusal = _without_user if constrained else _without_user_before_36
+        raise refusal(groups, uid, extra)
     return None
 
 
@@ -153,12 +150,18 @@ def _on_request(call: Call, verb: str) -> RequestAttributes:
     return attributes._replace(verb=f"impersonate-on:{mode}:{attributes.verb}")
 
 
-Right = RequestAttributes | list[RequestAttributes]
+class OfAll(NamedTuple):
+    """One right to all, instead of each of them."""
+
+    whole: RequestAttributes
+    each: list[RequestAttributes]
+
+
+Right = RequestAttributes | OfAll
 
 
 def _required_rights(who: Requester, wanted: Requester, verb: str, constrained: bool) -> Iterator[Right]:
-    """Yield the rights that `who` needs to act as `wanted`, in upstream's order; a list: the first, or all
-    others.
+    """Yield the rights that `who` needs to act as `wanted`, in upstream's order.
 
     Raises StatusError 403 for what no right of a mode allows.
     """
@@ -170,11 +173,9 @@ def _required_rights(who: Requester, wanted: Requester, verb: str, constrained: 
     elif mode and (node := node_of(wanted.user)):
         own = own._replace(resource="nodes", name="*" if verb.endswith("associated-node") else node)
     yield own
-    uid = (
-        [RequestAttributes(verb, AUTHENTICATION, "uids", name=wanted.uid, version="v1")] if wanted.uid else []
-    )
-    if constrained:
-        yield from uid
+    uid = RequestAttributes(verb, AUTHENTICATION, "uids", name=wanted.uid, version="v1")
+    if wanted.uid and constrained:
+        yield uid
     groups = RequestAttributes(verb, group, "groups", version="v1")
     if mode:
         _check_groups(who, groups, wanted)
@@ -191,7 +192,7 @@ def _required_rights(who: Requester, wanted: Requester, verb: str, constrained: 
 
 
 def _each(rights: list[RequestAttributes], of_all: RequestAttributes, mode: bool) -> Sequence[Right]:
-    return [[of_all._replace(name="*"), *rights]] if mode and len(rights) >= MANY else rights
+    return [OfAll(of_all._replace(name="*"), rights)] if mode and len(rights) >= MANY else rights
 
 
 def _check_groups(who: Requester, attributes: RequestAttributes, wanted: Requester) -> None:

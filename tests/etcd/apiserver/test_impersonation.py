@@ -36,6 +36,12 @@ async def api(request: pytest.FixtureRequest, client: EtcdClient, prefix: str) -
         yield found
 
 
+@pytest.fixture
+def modes(request: pytest.FixtureRequest) -> bool:
+    """Whether the server has the modes of constrained impersonation."""
+    return request.node.callspec.params["api"] == "1.36"
+
+
 async def allow(api: Api, rules: Iterable[tuple[str, str, str]]) -> None:
     """Give all users rights, as (verb, group, resource); returns when the server knows them."""
     found = [{"verbs": [verb], "apiGroups": [group], "resources": [name]} for verb, group, name in rules]
@@ -63,6 +69,28 @@ async def acting(api: Api, by: str, *headers: tuple[str, str], path: str = WHO) 
     if path == WHO:
         return await api.http.post(path, json={}, headers=sent)
     return await api.http.get(path, headers=sent)
+
+
+@pytest.mark.parametrize("sent", [("Uid", "7"), ("Group", "qa"), ("Extra-Acme.io%2fteam", "x")])
+async def test_each_attribute_needs_a_right_of_its_own(api: Api, sent: tuple[str, str]) -> None:
+    await allow(api, [("impersonate", "", "users")])
+    assert (await acting(api, "jane", ("User", "bob"))).status_code == 201
+    assert (await acting(api, "jane", ("User", "bob"), sent)).status_code == 403
+    many = [("Group", f"g{number}") for number in range(5)]
+    assert (await acting(api, "jane", ("User", "bob"), *many)).status_code == 403
+
+
+async def test_many_groups_by_one_right_or_by_each(api: Api, modes: bool) -> None:
+    many = [("Group", f"g{number}") for number in range(5)]
+    await allow(
+        api,
+        [
+            ("impersonate:user-info", AUTHENTICATION, "users"),
+            ("impersonate:user-info", AUTHENTICATION, "groups"),
+            ("impersonate-on:user-info:create", AUTHENTICATION, "selfsubjectreviews"),
+        ],
+    )
+    assert (await acting(api, "jane", ("User", "bob"), *many)).status_code == (201 if modes else 403)
 
 
 def groups_of(answer: httpx.Response) -> list[str]:
@@ -107,12 +135,6 @@ async def test_an_anonymous_user_is_not_authenticated(api: Api) -> None:
     sent = (("User", "system:anonymous"), ("Group", "qa"))
     assert (await acting(api, "jane", *sent)).status_code == 403
     assert (await acting(api, "jane", *sent, path="/version")).status_code == 200
-
-
-@pytest.fixture
-def modes(request: pytest.FixtureRequest) -> bool:
-    """Whether the server has the modes of constrained impersonation."""
-    return request.node.callspec.params["api"] == "1.36"
 
 
 ON = [("impersonate-on:user-info:list", "", "configmaps"), ("list", "", "configmaps")]
