@@ -7,7 +7,7 @@ import logging
 from contextlib import suppress
 from http import HTTPStatus
 
-from ktui.apiserver.call import Call
+from ktui.apiserver.call import LONG_QUERY, Call
 from ktui.apiserver.chain import REFUSED, Rejected
 from ktui.apiserver.dispatch import READS, Handlers, TextNotFound, find_handler, find_resource, nothing_there
 from ktui.apiserver.http.request import BodyIncomplete
@@ -43,7 +43,6 @@ from ktui.telemetry.off_loop import compute, compute_large
 
 log = logging.getLogger(__name__)
 
-LONG_QUERY = 4096  # a selector of 64 KB takes a tenth of a second to parse
 GONE = "the client disconnected before the answer"
 NOT_FOUND_TEXT = "404 page not found\n"
 # The verbs that routing decides about; a write may also read, but has only one route.

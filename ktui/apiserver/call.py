@@ -39,6 +39,7 @@ from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Footprint, Meter
 
 SNAPSHOT, CACHE, NONE = Source.SNAPSHOT.value, Source.CACHE.value, Source.NONE.value
+LONG_QUERY = 4096  # characters: a selector of 64 KB takes up to a tenth of a second to parse
 MAX_ACCEPT = 256
 MAX_TEXT = 2000
 REQUEST_SECONDS = 60.0  # kube-apiserver's --request-timeout
@@ -124,7 +125,7 @@ class Call:
 
     @property
     def named_attributes(self) -> RequestAttributes:
-        """`attributes`, with the name that a LIST or WATCH selects; reading the selector takes time."""
+        """`attributes`, with the name that a LIST or WATCH selects; reading a long selector takes time."""
         info = self.info
         if not info.is_resource or info.name or not self.request.query:
             return self.attributes

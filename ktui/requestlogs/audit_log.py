@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ktui.apiserver.call import UNKNOWN, Call
+from ktui.apiserver.call import LONG_QUERY, UNKNOWN, Call
 from ktui.apiserver.chain import LoggedObjects
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.negotiation import whole_form
@@ -273,7 +273,8 @@ class AuditLog:
         audited = self._policy.decide(call.authenticated, call.attributes)
         if audited.level == "None" or stage in audited.omitted:
             return
-        event = event_of(call, call.named_attributes, audited.level, stage, time.time(), self._minor)
+        asked = call.named_attributes if len(call.request.query) < LONG_QUERY else call.attributes
+        event = event_of(call, asked, audited.level, stage, time.time(), self._minor)
         size = call.objects.size if call.objects is not None else 0
         self._writer.put(lambda: _line(with_objects(event, call, unmanaged=audited.unmanaged)), size)
 

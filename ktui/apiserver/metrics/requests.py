@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from http import HTTPStatus
 
-from ktui.apiserver.call import Call
+from ktui.apiserver.call import LONG_QUERY, Call
 from ktui.apiserver.metrics.metric_types import (
     Counter,
     Gauge,
@@ -83,7 +83,8 @@ def _index(call: Call, resource: Resource) -> Labels:
     name, request, behaviour = "", call.request, call.behaviour
     if resource.id == "pods" and call.route == "cache" and not request.parameter("continue"):
         selector = request.parameter("fieldSelector")
-        if "spec.nodeName" in selector and FieldSelector.parse(selector).requires("spec.nodeName"):
+        short = len(selector) < LONG_QUERY
+        if short and "spec.nodeName" in selector and FieldSelector.parse(selector).requires("spec.nodeName"):
             name = "f:spec.nodeName"
         elif call.info.namespace and behaviour.enabled("StorageNamespaceIndex"):
             is_tree = behaviour.minor >= 33 and behaviour.enabled("BtreeWatchCache")
@@ -279,7 +280,8 @@ def _verb(call: Call, scope: str) -> tuple[str, str]:
         return "APPLY", scope
     if verb == "DELETECOLLECTION":
         return "DELETE", scope
-    if verb == "LIST" and call.resource_is_custom and call.named_attributes.name:
+    short = len(call.request.query) < LONG_QUERY
+    if verb == "LIST" and call.resource_is_custom and short and call.named_attributes.name:
         return "GET", "resource"
     return verb if verb in VERBS else OTHER_VERB, scope
 
