@@ -84,7 +84,7 @@ def _report(rates: dict[str, float]) -> None:
 
 
 def _item(codec: Codec, pod: bytes) -> bytes:
-    return codec.item_json(pod, 1)
+    return b"".join(codec.item_pieces(pod, 1))
 
 
 def _encode_again(obj: Any, resource: Resource) -> bytes:

@@ -43,9 +43,6 @@ def transferring() -> Iterator[Client]:
 
 
 async def _send(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "lifespan":
-        await send({"type": "lifespan.startup.complete"})
-        return
     left = int(scope["path"].strip("/"))
     await send({"type": "http.response.start", "status": 200, "headers": []})
     while left > 0:

@@ -76,7 +76,7 @@ def spaced_token(authorization: str) -> bool:
 
 
 class Application:
-    """The application. Its ASGI lifespan syncs the catalog before the first request is served."""
+    """The application; `start` it before the first request."""
 
     def __init__(self, services: Services, others: Handlers) -> None:
         self._services = services
@@ -96,15 +96,13 @@ class Application:
         self._concurrent = ConcurrentRequests()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["type"] == "http":
-            if self._turns.full():
-                await self._turns.wait(scope)
-            response = Response(send, bodyless=scope["method"] == "HEAD")
-            await self._serve(Request(scope, receive), response)
+        if self._turns.full():
+            await self._turns.wait(scope)
+        response = Response(send, bodyless=scope["method"] == "HEAD")
+        await self._serve(Request(scope, receive), response)
 
     async def start(self) -> None:
+        """Wait until custom resources are known, at most SYNC_SECONDS, and fill the caches to begin with."""
         self.catalog.start()
         try:
             async with asyncio.timeout(SYNC_SECONDS):
@@ -121,14 +119,6 @@ class Application:
         LARGE_WORK.end_all()
         await self.server.parser.close()
         await self.catalog.stop()
-
-    async def _live(self, receive: Receive, send: Send) -> None:
-        await receive()
-        await self.start()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        await self.stop()
-        await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, request: Request, response: Response) -> None:
         if self._stopping:
@@ -193,8 +183,14 @@ class Application:
             self._publish_refusal(call, error)
         except Rejected as rejected:
             await self._reject(rejected, call)
-        except Exception as error:  # a bug in the chain: its request gets a 500, the others are served
-            await self._broken(error, call)
+        except BodyIncomplete:
+            log_refusal(request, body_incomplete())
+            await self._fail(response, body_incomplete(), call)
+        except Exception as error:  # a bug: its request gets a 500, the others are served
+            call.panicked = f"{type(error).__name__}: {error}"
+            log.exception("%s %s failed", request.method, request.path)
+            if not response.started:
+                await self._fail(response, internal_error("the server log has the details"), call)
         finally:
             if call.ticket is not None:
                 call.ticket.leave()
@@ -264,7 +260,8 @@ class Application:
     def _publish_refusal(self, call: Call, error: StatusError) -> None:
         """Publish a request of the API that a known user may not send."""
         info, who = call.info, call.authenticated
-        if who is None or not info.is_resource:
+        admitted = call.decision is not None and call.decision.allowed  # then a page has refused it
+        if who is None or not info.is_resource or admitted:
             return
         call.who = who if call.who is UNKNOWN else call.who
         flow = call.flow or self._services.flow_control.classify(who, call.attributes, call.behaviour.minor)
@@ -280,30 +277,16 @@ class Application:
 
     async def _serve_page(self, call: Call) -> None:
         request, response = call.request, call.response
-        try:
-            path = "/version" if request.path == "/version/" else request.path
-            page = self._pages.find(request.method, path)
-            if page is None and request.path.startswith("/version/"):
-                raise path_not_found()  # upstream's router of the API returns that page
-            if page is None and call.behaviour.minor >= 38:
-                raise unknown_path()
-            if page is None:
-                await response.text(404, NOT_FOUND_TEXT)
-            else:
-                await page(request, response)
-        except StatusError as error:
-            await self._fail(response, error, call)
-        except BodyIncomplete:
-            log_refusal(request, body_incomplete())
-            await self._fail(response, body_incomplete(), call)
-        except Exception as error:  # a bug in a page: its request gets a 500, the others are served
-            await self._broken(error, call)
-
-    async def _broken(self, error: Exception, call: Call) -> None:
-        call.panicked = f"{type(error).__name__}: {error}"
-        log.exception("%s %s failed", call.request.method, call.request.path)
-        if not call.response.started:
-            await self._fail(call.response, internal_error("the server log has the details"), call)
+        path = "/version" if request.path == "/version/" else request.path
+        page = self._pages.find(request.method, path)
+        if page is None and request.path.startswith("/version/"):
+            raise path_not_found()  # upstream's router of the API returns that page
+        if page is None and call.behaviour.minor >= 38:
+            raise unknown_path()
+        if page is None:
+            await response.text(404, NOT_FOUND_TEXT)
+        else:
+            await page(request, response)
 
     async def _fail(self, response: Response, error: StatusError, call: Call) -> None:
         call.status = error.body()

@@ -48,10 +48,6 @@ class Catalog:
         async with self._turned:
             await self._turned.wait_for(lambda: holds(self))
 
-    def find(self, group: str, version: str, resource: str) -> Resource | None:
-        """Return a resource in a served version, None if it is not served."""
-        return self.table.find(group, version, resource)
-
     def by_id(self, resource_id: str) -> Resource | None:
         """Return the preferred version of a resource by its id in telemetry, None if it is not served."""
         return next((r for r in self.table.preferred() if r.id == resource_id), None)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ktui.apiserver.http.request import Request
 from ktui.apiserver.metrics.metric_types import Metric
-from ktui.kube.flow_schemas import FlowSchema, classify
+from ktui.kube.flow_schemas import FlowSchema
 from ktui.kube.rbac import PolicyRule
 from ktui.kube.requestinfo import RequestAttributes, RequestInfo
 from ktui.kube.users import Requester
@@ -33,7 +33,6 @@ class Authenticator(Protocol):
 
     async def identify(self, request: Request) -> Requester:
         """Return the user who sends the request; raise StatusError 401."""
-        ...
 
 
 class Authorizer(Protocol):
@@ -41,7 +40,6 @@ class Authorizer(Protocol):
 
     def rules(self, who: Requester, namespace: str) -> dict[str, Any]:
         """Return the status of a SelfSubjectRulesReview."""
-        ...
 
     def confirm_grant(
         self,
@@ -55,7 +53,6 @@ class Authorizer(Protocol):
 
         `granted` are the rules of a binding's role; without them StatusError 404 for an unknown role.
         """
-        ...
 
 
 @dataclass(slots=True)
@@ -190,7 +187,6 @@ class TicketControl(Protocol):
 
     def left(self, ticket: Ticket) -> None:
         """Record the end of a WATCH; called after `finish`."""
-        ...
 
 
 class FlowControl(Protocol):
@@ -204,19 +200,5 @@ class FlowControl(Protocol):
         gone: Callable[[], asyncio.Task[None]] | None = None,
     ) -> None:
         """Wait at most `patience` seconds for seats, or until `gone` ends; raise Rejected."""
-        ...
 
     def metrics(self, behaviour: Behaviour) -> Iterable[Metric]: ...
-
-
-class Unlimited:
-    """Classifies requests by upstream's default schemas, and limits none."""
-
-    def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
-        return classify(who, asked, minor)
-
-    async def enter(self, *_: Any) -> None:
-        """Do nothing: there are seats for all."""
-
-    def metrics(self, behaviour: Behaviour) -> Iterable[Metric]:
-        return ()

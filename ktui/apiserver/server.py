@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ktui.apiserver.call import Call
 from ktui.apiserver.catalog import Catalog
-from ktui.apiserver.chain import Authenticator, Authorizer, FlowControl, Unlimited
+from ktui.apiserver.chain import Authenticator, Authorizer, FlowControl
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.large_requests import LargeRequests
 from ktui.apiserver.parsing.pool import BodyParser
@@ -29,11 +29,9 @@ class ServerFacts(Protocol):
 
     def info(self) -> ServerInfo:
         """Return the current facts, which are also the first event of every telemetry stream."""
-        ...
 
     def etcd_problem(self) -> str:
         """Return why etcd does not answer, in one sentence; "" while it does."""
-        ...
 
 
 class Faults(Protocol):
@@ -44,7 +42,6 @@ class Faults(Protocol):
 
     async def inject(self, fault: Fault) -> None:
         """Begin a fault; raise ValueError if it cannot begin, or EtcdError."""
-        ...
 
     async def end(self) -> None: ...
 
@@ -57,19 +54,15 @@ class RequestLog(Protocol):
     @property
     def lost(self) -> int:
         """The number of lines that could not be written."""
-        ...
 
     async def received(self, call: Call) -> None:
         """Log a request whose user is known."""
-        ...
 
     def response_started(self, call: Call) -> None:
         """Log that the headers of a long-running request have been sent."""
-        ...
 
     async def finished(self, call: Call) -> None:
         """Log that the response is complete or was broken off."""
-        ...
 
 
 async def _on_demand(table: ResourceTable) -> None:
@@ -80,11 +73,10 @@ async def _on_demand(table: ResourceTable) -> None:
 class Services:
     """The parts of a server.
 
-    `event_ttl` is the lifetime of an Event in seconds. `service_cluster_ip_range` is the network of cluster
-    IPs, unless one is stored. `warm` is awaited before the first request, with the resources that are served
-    then. `faults` is None if ktui did not start this etcd, or the etcd holds a snapshot. `counts_quotas`: a
-    controller of quotas runs here. `disabled_admission` are admission plugins that are off. `connections` are
-    the figures of the HTTP server.
+    `service_cluster_ip_range` is the network of cluster IPs, unless one is stored. `warm` is awaited before
+    the first request, with the resources that are served then. `faults` is None if ktui did not start this
+    etcd, or the etcd holds a snapshot. `counts_quotas`: a controller of quotas runs here.
+    `disabled_admission` are admission plugins that are off. `connections` are the figures of the HTTP server.
     """
 
     registry: Registry
@@ -95,8 +87,7 @@ class Services:
     codec: StoredCodec
     authenticator: Authenticator
     authorizer: Authorizer
-    flow_control: FlowControl = field(default_factory=Unlimited)
-    event_ttl: int = 3600
+    flow_control: FlowControl
     service_cluster_ip_range: str = "10.32.0.0/16"
     warm: Callable[[ResourceTable], Awaitable[None]] = _on_demand
     faults: Faults | None = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec.structs
 
-from ktui.cacher.cacher_requests import WatchAnswer
+from ktui.cacher.cacher_requests import WatchEvents
 from ktui.contract.events import AnyEvent, WatcherClosed, WatcherOpened, WatcherState, figures
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
@@ -24,14 +24,14 @@ class OpenWatch:
     its start, for later subscribers.
     """
 
-    __slots__ = ("answer", "begun", "bytes", "made", "meter", "opened", "over", "reported", "shared")
+    __slots__ = ("begun", "bytes", "made", "meter", "opened", "over", "reported", "shared", "stream")
 
     def __init__(
-        self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
+        self, opened: WatcherOpened, stream: WatchEvents, meter: Meter, begun: Sequence[AnyEvent]
     ) -> None:
         self.begun = begun
         self.opened = opened
-        self.answer = answer
+        self.stream = stream
         self.meter = meter
         self.bytes = 0
         self.made = 0
@@ -40,7 +40,7 @@ class OpenWatch:
         self.over = False  # its end has been published
 
     def state(self) -> WatcherState:
-        stream, meter = self.answer.stream, self.meter
+        stream, meter = self.stream, self.meter
         return WatcherState(
             *figures(meter),
             **self._counts(),
@@ -54,10 +54,10 @@ class OpenWatch:
         )
 
     def closed(self) -> WatcherClosed:
-        return WatcherClosed(**self._counts(), cause=self.answer.stream.cause)
+        return WatcherClosed(**self._counts(), cause=self.stream.cause)
 
     def _counts(self) -> dict[str, Any]:
-        opened, stream = self.opened, self.answer.stream
+        opened, stream = self.opened, self.stream
         sent = {"delivered": stream.delivered, "bookmarks": stream.bookmarks}
         return {"id": opened.id, "resource": opened.resource, "made": self.made, "shared": self.shared} | sent
 
@@ -77,15 +77,15 @@ class OpenWatches:
         bus.add_snapshot(self.describe)
 
     def add(
-        self, opened: WatcherOpened, answer: WatchAnswer, meter: Meter, begun: Sequence[AnyEvent] = ()
+        self, opened: WatcherOpened, stream: WatchEvents, meter: Meter, begun: Sequence[AnyEvent] = ()
     ) -> OpenWatch:
         opened = msgspec.structs.replace(opened, at=self._bus.now())
-        watch = self._open[opened.id] = OpenWatch(opened, answer, meter, begun)
+        watch = self._open[opened.id] = OpenWatch(opened, stream, meter, begun)
         self._bus.publish(opened)
         if self._timer is None:
             self._arm()
         if self._stopping:
-            answer.close(STOPPING)
+            stream.close(STOPPING)
         return watch
 
     def discard(self, watch: OpenWatch) -> None:
@@ -96,7 +96,7 @@ class OpenWatches:
         """Close every stream, including those about to start, because the server stops."""
         self._stopping = True
         for watch in list(self._open.values()):
-            watch.answer.close(STOPPING)
+            watch.stream.close(STOPPING)
 
     def describe(self) -> Iterator[AnyEvent]:
         for watch in self._open.values():
@@ -117,7 +117,7 @@ class OpenWatches:
         self._timer = None
         if self._bus.watched:
             for watch in self._open.values():
-                stream = watch.answer.stream
+                stream = watch.stream
                 if stream.cause and stream.buffered:  # its client does not read
                     self._end(watch)
                 if watch.over:

@@ -132,13 +132,14 @@ class DeduplicatedTally:
         if isinstance(group, str):
             self.folded[group] -= 1
             return
-        if traced is not None and group.traced is not None:
-            group.traced.add(traced, -1)
-        group.remove_seats(*self._learned.get(row, (-1, -1)))
+        if traced is not None:
+            group.add_traced(traced, -1)
+        seats, init = self._learned.get(row, (-1, -1))
+        group.add_seats(seats, init, -1)
         if started:
             group.started -= 1
             return
-        group.remove(journal.took[row], journal.code[row], self._slow.get(row))
+        group.add_done(journal.took[row], journal.code[row], self._slow.get(row), -1)
 
     def _move(self, line: int, event: int) -> None:
         """Count only the Event, with what the other record adds: httplog its seats, a trace its route."""
@@ -169,7 +170,7 @@ class DeduplicatedTally:
             elif isinstance(group, str):
                 self.folded[group] += times - 1
             elif journal.took[row] >= 0:
-                group.weigh(journal.took[row], journal.code[row], times - 1)
+                group.add_done(journal.took[row], journal.code[row], times=times - 1)
         return found
 
     def _group(self, row: int) -> AuditGroup | str | None:

@@ -85,53 +85,31 @@ class AuditGroup(msgspec.Struct, array_like=True):
         if not request.done:
             self.started += 1
             return
-        self.done += 1
-        if request.took >= 0:
-            self.took.add(request.took)
-        if 400 <= (code := request.code) <= 999:
-            self.codes[code] = self.codes.get(code, 0) + 1
-        if request.spent is not None:
-            self.slow = self.slow or SlowRequests()
-            self.slow.add(request.spent, source_of(request.spent, self.key.shape, request.code))
+        self.add_done(request.took, request.code, request.spent)
 
-    def add_traced(self, numbers: Sequence[int]) -> None:
-        self.traced = self.traced or TracedRequests()
-        self.traced.add(numbers)
-
-    def weigh(self, took: int, code: int, times: int) -> None:
-        """Count a request that stands for others, as a sampled trace does, `times` more."""
+    def add_done(self, took: int, code: int, spent: Spent | None = None, times: int = 1) -> None:
+        """Count a finished request; `times` -1 removes one, more is for one that stands for others."""
         self.done += times
-        self.took.add(took, times)
+        if took >= 0:
+            self.took.add(took, times)
         if 400 <= code <= 999:
             self.codes[code] = self.codes.get(code, 0) + times
+        if spent is not None:
+            self.slow = self.slow or SlowRequests()
+            self.slow.add(spent, source_of(spent, self.key.shape, code), times)
 
-    def add_seats(self, seats: int, init: int) -> None:
-        """Add seats and initial latency of one request, -1 if unknown."""
+    def add_traced(self, numbers: Sequence[int], times: int = 1) -> None:
+        self.traced = self.traced or TracedRequests()
+        self.traced.add(numbers, times)
+
+    def add_seats(self, seats: int, init: int, times: int = 1) -> None:
+        """Add seats and initial latency of one request, -1 if unknown; `times` -1 removes them."""
         if init >= 0:
-            self.init.add(init)
+            self.init.add(init, times)
         if seats >= 0:
-            self.seats_count += 1
-            self.seats_total += seats
+            self.seats_count += times
+            self.seats_total += times * seats
             self.seats_max = max(self.seats_max, seats)
-
-    def remove_seats(self, seats: int, init: int) -> None:
-        if init >= 0:
-            self.init.remove(init)
-        if seats >= 0:
-            self.seats_count -= 1
-            self.seats_total -= seats
-
-    def remove(self, took: int, code: int, spent: Spent | None) -> None:
-        """Remove a finished request that is counted elsewhere."""
-        self.done -= 1
-        if took >= 0:
-            self.took.remove(took)
-        if 400 <= code <= 999:
-            self.codes[code] -= 1
-            if not self.codes[code]:
-                del self.codes[code]
-        if spent is not None and self.slow is not None:
-            self.slow.add(spent, source_of(spent, self.key.shape, code), -1)
 
     def merge(self, other: AuditGroup) -> None:
         self.done += other.done

@@ -84,7 +84,7 @@ def group_report(
         resource_version=shape.resource_version if group.key.query else UNKNOWN, count=group.count,
         per_second=group.count / span.seconds if span and span.seconds else None,
         latency=_latency(group.took), init_latency=_latency(group.init),
-        errors={str(code): count for code, count in sorted(group.codes.items())},
+        errors={str(code): count for code, count in sorted(group.codes.items()) if count > 0},
         seats=Seats(group.seats_total / group.seats_count, group.seats_max) if group.seats_count else None,
         route=", ".join(told) or predicted.route(), reason_id=plan.reason_id if known else UNKNOWN,
         reason=sentences.reason(plan) if known else why, etcd_ops=plan.etcd_ops if known else (),

@@ -135,8 +135,11 @@ class ServiceAccountTokens:
         try:
             wanted = str(jwt.get_unverified_header(token).get("kid") or "")
             issuer = jwt.decode(token, options={"verify_signature": False}).get("iss")
-            if issuer not in (*self._issuers, LEGACY_ISSUER):
-                raise InvalidToken("the token has another issuer")
+        except jwt.InvalidTokenError:
+            issuer = None
+        if issuer not in (*self._issuers, LEGACY_ISSUER):
+            raise InvalidToken("")  # it is no token of a service account
+        try:
             candidates: Sequence[VerificationKey] = list(self._keys.values())
             if wanted in self._keys:
                 candidates = [self._keys[wanted]]

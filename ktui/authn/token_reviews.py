@@ -15,6 +15,7 @@ from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import bad_request, conflict, not_found
+from ktui.writes.create import check_namespace
 from ktui.writes.decoding.typed_objects import warn
 from ktui.writes.objectmeta import metadata_of, timestamp
 from ktui.writes.request_body import answer_review, sent_review
@@ -37,7 +38,7 @@ class AuthenticationReviews:
     async def of_myself(self, server: Server, call: Call, resource: Resource) -> None:
         """SelfSubjectReview: the user as the server sees it (`kubectl auth whoami`)."""
         form, review = await sent_review(server, call, resource)
-        review.setdefault("metadata", {})["creationTimestamp"] = timestamp()
+        review["metadata"] = {"creationTimestamp": timestamp()}
         review["status"] = {"userInfo": call.who.document()}
         await answer_review(server, call, resource, review, form)
 
@@ -55,20 +56,21 @@ class AuthenticationReviews:
         try:
             found = await self._authenticator.of_token(token, audiences)
         except InvalidToken as error:
-            return {"user": {}, "error": f"[invalid bearer token, {error}]"}
+            why = f"[invalid bearer token, {error}]" if str(error) else "invalid bearer token"
+            return {"user": {}, "error": why}
         status: Obj = {"authenticated": True, "user": found.user.document()}
         return status | ({"audiences": list(found.audiences)} if found.audiences else {})
 
     async def new_token(self, server: Server, call: Call, resource: Resource) -> None:
         """POST serviceaccounts/NAME/token (`kubectl create token`). StatusError 400, 404, 409, 422."""
         kind = TOKEN_REQUEST
-        form, request = await sent_review(server, call, kind, "token")
+        form, request = await sent_review(server, call, kind, "token", _last_an_hour)
         namespace, name = call.info.namespace, call.info.name
+        await check_namespace(server, resource, namespace, {"metadata": {"name": name}})
         metadata = metadata_of(request)
-        for member, wanted in (("name", name), ("namespace", namespace)):
-            if (given := metadata.get(member, wanted)) != wanted:
-                why = f"must match the service account {member} if specified"
-                raise invalid_object(kind.kind, kind.group, name, [invalid(f"metadata.{member}", given, why)])
+        if (given := metadata.get("name", name)) != name:
+            why = "must match the service account name if specified"
+            raise invalid_object(kind.kind, kind.group, name, [invalid("metadata.name", given, why)])
         account = await self._accounts.find("serviceaccounts", namespace, name)
         if account is None:
             raise not_found(resource, name)
@@ -76,8 +78,6 @@ class AuthenticationReviews:
             _refuse_other_account(call, name, given, account.uid)
         spec = request.setdefault("spec", {})
         spec["audiences"] = list(spec.get("audiences") or self._accounts.audiences)
-        if spec.get("expirationSeconds") is None:
-            spec["expirationSeconds"] = HOUR
         seconds = spec["expirationSeconds"]
         if errors := [*inside("spec.expirationSeconds", token_lifetime(seconds))]:
             raise invalid_object(kind.kind, kind.group, "", errors)
@@ -86,7 +86,7 @@ class AuthenticationReviews:
         token, expires, call.issued = self._accounts.sign(
             account, tuple(spec["audiences"]), int(seconds), bound
         )
-        ends = datetime.fromtimestamp(expires, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        ends = timestamp(datetime.fromtimestamp(expires, UTC))
         request["status"] = {"token": token, "expirationTimestamp": ends}
         own = {"name": name, "namespace": namespace, "uid": account.uid}
         request["metadata"] = {**own, **metadata, "creationTimestamp": timestamp()}
@@ -94,10 +94,13 @@ class AuthenticationReviews:
 
     async def _bound(self, account: str, namespace: str, reference: Obj) -> BoundObject:
         kind, name = reference.get("kind") or "", reference.get("name") or ""
-        if kind not in BOUND or (reference.get("apiVersion") or "v1") != "v1":
-            group, _, version = (reference.get("apiVersion") or "").rpartition("/")
+        api_version = reference.get("apiVersion") or ""
+        group, _, version = ("" if api_version.count("/") > 1 else api_version).rpartition("/")
+        if kind not in BOUND or group:
             raise bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
         resource = builtin("", BOUND[kind])
+        if not name:
+            raise bad_request("Name parameter required.")
         found = await self._accounts.find(BOUND[kind], "" if kind == "Node" else namespace, name)
         if found is None:
             raise not_found(resource, name)
@@ -106,10 +109,10 @@ class AuthenticationReviews:
                 f"the UID in the bound object reference ({reference['uid']}) does not match the UID in "
                 "record. The object might have been deleted and then recreated"
             )
-            raise conflict(resource, name, why)
+            raise conflict(replace(resource, resource=kind), name, why)
         if kind == "Pod":
             pod: Obj = json.loads(found.full_json())
-            if (pod.get("spec") or {}).get("serviceAccountName", "default") != account:
+            if (pod.get("spec") or {}).get("serviceAccountName", "") != account:
                 raise bad_request(
                     f"cannot bind token for serviceaccount {quote(account)} to pod running with "
                     "different serviceaccount name."
@@ -119,6 +122,12 @@ class AuthenticationReviews:
                 about = {"name": node} | ({"uid": there.uid} if there is not None else {})
                 return BoundObject(kind, name, found.uid, about)
         return BoundObject(kind, name, found.uid)
+
+
+def _last_an_hour(request: Obj) -> None:
+    spec = request.setdefault("spec", {})
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = HOUR
 
 
 def _refuse_other_account(call: Call, name: str, given: str, uid: str) -> None:

@@ -129,10 +129,25 @@ def _shown(spec: Obj) -> Obj:
     return {"Path": found.get("path", ""), "Verb": found.get("verb", "")}
 
 
+# In the order of the type; the server has removed its own members.
+_METADATA = (
+    "name", "generateName", "namespace", "resourceVersion", "generation", "labels", "annotations",
+    "ownerReferences", "finalizers", "managedFields",
+)  # fmt: skip
+
+_ENTRY = ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource")
+
+
+def _in_order(obj: Obj, names: tuple[str, ...]) -> Obj:
+    return {name: obj[name] for name in names if name in obj}
+
+
 def _metadata_errors(review: Obj, *, local: bool = False) -> Iterator[FieldError]:
     allowed = {"managedFields"} | ({"namespace"} if local else set())
     if metadata_of(review).keys() - allowed:
-        shown = {name: value for name, value in metadata_of(review).items() if name != "managedFields"}
+        shown = _in_order(metadata_of(review), _METADATA)
+        if "managedFields" in shown:
+            shown["managedFields"] = [_in_order(entry, _ENTRY) for entry in shown["managedFields"]]
         yield invalid("metadata", shown, "must be empty" + (EXCEPT if local else ""))
 
 

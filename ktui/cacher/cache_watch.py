@@ -11,7 +11,7 @@ from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watch_events import ADDED, OutEvent
 from ktui.cacher.watchers import Watcher
-from ktui.storage.objects import StoredObject
+from ktui.storage.objects import SelectionPredicate, StoredObject
 from ktui.telemetry.meter import current_meter
 from ktui.telemetry.off_loop import sliced
 
@@ -34,10 +34,10 @@ def do_nothing() -> None:
     """Take the place of a callback that is not needed yet, or no longer."""
 
 
-class CacheWatch:
-    """One client's stream.
+class CacheWatch(Watcher):
+    """One client's stream: a watcher, until it has caught up with the dispatcher.
 
-    The client gets the current state (`initial`) or starts after `watcher.since`. It then reads the event
+    The client gets the current state (`initial`) or starts after `since`. It then reads the event
     buffer until it has caught up, and only then has a queue of its own, so a slow start never ends the
     stream.
     """
@@ -45,19 +45,22 @@ class CacheWatch:
     def __init__(
         self,
         feed: Feed,
-        watcher: Watcher,
-        initial: list[StoredObject] | None,
+        selection: SelectionPredicate,
+        since: int,
+        size: int,
+        initial: list[StoredObject] | None = None,
         *,
+        form: str = "",
         bookmark: MakeBookmark | None = None,
         end_bookmark: bool = False,
         timeout: float | None = None,
         closed: Callable[[], None] = do_nothing,
     ) -> None:
+        super().__init__(selection, since, size, form=form)
         self.delivered = 0
         self.on_live = do_nothing  # called once the initial events are out
         self._closed = closed
         self._feed = feed
-        self._watcher = watcher
         self._initial = initial
         self._bookmark = bookmark
         self._end_bookmark = end_bookmark
@@ -65,44 +68,18 @@ class CacheWatch:
         loop = asyncio.get_running_loop()
         self._deadline = None if timeout is None else loop.time() + timeout
         self._timer = None if timeout is None else loop.call_later(timeout, self.close, "timeout")
-        self._ended_initial = False
-
-    @property
-    def bookmarks(self) -> int:
-        return self._watcher.bookmarks + self._ended_initial
-
-    @property
-    def buffered(self) -> int:
-        return self._watcher.buffered
-
-    @property
-    def capacity(self) -> int:
-        return self._watcher.capacity
-
-    @property
-    def sharded(self) -> bool:
-        return self._watcher.selection.shards is not None
-
-    @property
-    def shard_filtered(self) -> int:
-        """How often the shard left out an object of an event, before or after the change."""
-        return self._watcher.shard_filtered
 
     @property
     def live(self) -> bool:
-        return self._watcher in self._feed.dispatcher.watchers
-
-    @property
-    def cause(self) -> str:
-        return self._watcher.cause
+        return self in self._feed.dispatcher.watchers
 
     def close(self, cause: str) -> None:
         """End the stream; queued events are still delivered."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._feed.clock.remove(self._watcher)
-        self._feed.dispatcher.close(self._watcher, cause)
+        self._feed.clock.remove(self)
+        self._feed.dispatcher.close(self, cause)
         closed, self._closed = self._closed, do_nothing
         closed()
 
@@ -120,20 +97,20 @@ class CacheWatch:
                 yield batch
         async for batch in self._caught_up():
             yield batch
-        if self._watcher.closed:
+        if self.closed:
             return
-        self._feed.dispatcher.watchers.add(self._watcher)
+        self._feed.dispatcher.watchers.add(self)
         self.on_live()
         if self._bookmark is not None:
             make = self._bookmark
-            self._feed.clock.add(self._watcher, self._deadline, lambda rv: make(rv, False))
-        async for batch in self._watcher.batches():
+            self._feed.clock.add(self, self._deadline, lambda rv: make(rv, False))
+        async for batch in super().batches():
             yield batch
 
     async def _initial_events(self, objects: list[StoredObject]) -> AsyncIterator[list[OutEvent]]:
-        matches, meter = self._watcher.matches, current_meter()
+        matches, meter = self.matches, current_meter()
         async for part in sliced(objects, PIECE):
-            if self._watcher.closed:
+            if self.closed:
                 return
             with meter.phase("filter"):
                 batch = [OutEvent(ADDED, obj.rv, obj) for obj in part if matches(obj)]
@@ -143,25 +120,23 @@ class CacheWatch:
                 yield batch
         self._initial = None
         if self._end_bookmark and self._bookmark is not None:
-            self._ended_initial = True
-            yield [self._bookmark(self._watcher.since, True)]
+            self.bookmarks += 1
+            yield [self._bookmark(self.since, True)]
 
     async def _caught_up(self) -> AsyncIterator[list[OutEvent]]:
         """Replay the event buffer until the watcher has every event.
 
         There is no await between the last check and the return: no event can be missed.
         """
-        cache, watcher = self._feed.cache, self._watcher
-        while not watcher.closed:
-            lost = self._lost()
-            if lost:
-                watcher.close(lost)
+        while not self.closed:
+            if lost := self._lost():
+                self.end(lost)
                 return
-            events = cache.event_buffer.since(watcher.since, PIECE)
+            events = self._feed.cache.event_buffer.since(self.since, PIECE)
             if not events:
                 return
-            watcher.since = events[-1].rv
-            batch = watcher.visible(events)
+            self.since = events[-1].rv
+            batch = self.visible(events)
             if batch:
                 yield batch
             else:
@@ -171,7 +146,7 @@ class CacheWatch:
         """Return why events that the client still needs are gone; "" if they are available."""
         if self._feed.cache.generation != self._generation:
             return "cache reinitialized"
-        return "too slow" if self._watcher.since < self._feed.cache.event_buffer.oldest_watch_rv else ""
+        return "too slow" if self.since < self._feed.cache.event_buffer.oldest_watch_rv else ""
 
 
 class ErrorStream:

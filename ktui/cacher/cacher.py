@@ -22,7 +22,7 @@ from ktui.etcd.errors import EtcdError
 from ktui.kube.resources import Resource
 from ktui.kube.routing import decide_get
 from ktui.kube.routing.cache_state import CacheState, Readiness
-from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.versions import Behaviour
 from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
@@ -102,7 +102,7 @@ class Cacher:
         if plan.source is Source.ETCD or cache is None:
             obj, read_at = await self._from_etcd(namespace, name, plan.minimum)
         else:
-            if plan.minimum or plan.wait is not Wait.NONE:
+            if plan.minimum or plan.wait.ready or plan.wait.fresh:
                 try:
                     await cache.reach(plan)
                 except NotFresh as late:

@@ -86,23 +86,9 @@ class WatchEvents(Protocol):
     def close(self, cause: str) -> None: ...
 
 
-class WatchAnswer:
+class WatchAnswer(NamedTuple):
     """An accepted WATCH. Errors from here on are ERROR events in the stream."""
 
-    def __init__(self, plan: Plan, route: str, stream: WatchEvents) -> None:
-        self.plan = plan
-        self.route = route
-        self.stream = stream
-
-    def batches(self) -> AsyncIterator[list[OutEvent]]:
-        """Yield batches of events as they arrive, for efficient writing."""
-        return self.stream.batches()
-
-    @property
-    def events(self) -> AsyncIterator[OutEvent]:
-        """Yield the same events one by one."""
-        return (event async for batch in self.stream.batches() for event in batch)
-
-    def close(self, cause: str = "client gone") -> None:
-        """End the stream; its reader sees the end."""
-        self.stream.close(cause)
+    plan: Plan
+    route: str
+    stream: WatchEvents

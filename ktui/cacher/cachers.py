@@ -9,20 +9,23 @@ from functools import partial
 
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.cacher_requests import ListRequest, WatchRequest
-from ktui.cacher.progress import ProgressRequester, StalenessTimer
+from ktui.cacher.progress import ProgressRequester
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_events import OutEvent
 from ktui.contract.events import CacheStatus
 from ktui.kube.listoptions import ListOptions
 from ktui.kube.resources import Resource
+from ktui.kube.routing.request import is_cached
 from ktui.kube.selectors import FieldSelector, LabelSelector
 from ktui.kube.status import StatusError
 from ktui.storage.kept_json import KeptJson
 from ktui.storage.objects import SelectionPredicate, StoredObject
 from ktui.storage.store import Store
-from ktui.supervision import Supervisor
+from ktui.supervision import Supervisor, stop
 from ktui.telemetry.bus import Bus
+
+LOOK_SECONDS = 1.0  # between two looks at each cache
 
 
 class Registry:
@@ -46,7 +49,7 @@ class Registry:
         self._make_store = make_store
         self._bus = bus
         self._requester = ProgressRequester(self.supervisor)
-        self._staleness = StalenessTimer(self.supervisor)
+        self._looking: asyncio.Task[None] | None = None
         self._kept = KeptJson()
         self._gate = asyncio.Semaphore(warmups)
         self._cachers: dict[str, Cacher] = {}
@@ -76,10 +79,6 @@ class Registry:
     def uncached_store(self, resource: Resource) -> Store:
         """Return a store for keys that do not belong to an API resource: without cache and telemetry."""
         return self._make_store(resource)
-
-    def find(self, resource_id: str) -> Cacher | None:
-        """Return the cacher of `pods`, `ciliumnodes.cilium.io` …, None if it was not requested before."""
-        return self._cachers.get(resource_id)
 
     def warm(self, resources: Iterable[Resource]) -> None:
         """Start filling the caches of those `resources` that etcd stores."""
@@ -117,16 +116,29 @@ class Registry:
         """Stop reading etcd and end all streams."""
         await asyncio.gather(*(cacher.close() for cacher in self))
         await self._requester.close()
-        await self._staleness.close()
+        await stop(self._looking)
 
     def _make(self, resource: Resource) -> Cacher:
         store = self._make_store(resource)
         cache = None
-        # The watch-cache size of events is 0 in kube-apiserver.
-        if (resource.group, resource.resource) not in (("", "events"), ("events.k8s.io", "events")):
-            shared = self._requester, self._staleness, self._gate, self._kept
-            cache = ResourceCache(store, self.settings, self._bus, self.supervisor, *shared)
+        if is_cached(resource.group, resource.resource):
+            shared = self._requester, self._gate, self._kept
+            cache = ResourceCache(
+                store, self.settings, self._bus, self.supervisor, *shared, self._begin_to_look
+            )
         return Cacher(store, self.settings, cache, self.supervisor)
+
+    def _begin_to_look(self) -> None:
+        if self._looking is None or self._looking.done():
+            self._looking = self.supervisor.start("the check for stale caches", self._look)
+
+    async def _look(self) -> None:
+        """One timer for all caches."""
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            for cacher in self:
+                if cacher.cache is not None and not cacher.cache.cold:
+                    cacher.cache.look()
 
 
 log = logging.getLogger(__name__)
@@ -146,7 +158,7 @@ async def _follow(registry: Registry, resource: Resource, replaced: Replaced, ch
             answer = await cacher.list(ListRequest(None, None, ListOptions(resource_version="0"), everything))
             await replaced(answer.objects, answer.rv)
             options = ListOptions(resource_version=str(answer.rv), watch=True)
-            stream = await cacher.watch(WatchRequest(None, None, options, everything))
+            stream = (await cacher.watch(WatchRequest(None, None, options, everything))).stream
             try:
                 async for batch in stream.batches():
                     if any(event.type == "ERROR" for event in batch):

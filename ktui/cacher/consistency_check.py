@@ -18,6 +18,7 @@ from typing import Any
 
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_cache import WatchCache
+from ktui.contract.cache_documents import CacheDigest, ConsistencyCheck, EtcdDigest
 from ktui.etcd.errors import EtcdError
 from ktui.storage.objects import StoredObject
 from ktui.storage.store import Store
@@ -81,64 +82,13 @@ def name_of(obj: StoredObject) -> str:
     return f"{obj.namespace}/{obj.name}" if obj.namespace else obj.name
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """Digests (hexadecimal) and counts at one resourceVersion."""
-
-    rv: int
-    cache_digest: str
-    etcd_digest: str
-    cache_objects: int
-    etcd_objects: int
-    difference: str = ""  # the first object in key order that differs
-
-    @property
-    def consistent(self) -> bool:
-        return self.cache_digest == self.etcd_digest
-
-
-async def check(store: Store, cache: WatchCache, *, stream: bool = False) -> CheckResult:
-    """Compare `cache` with etcd at the cache's resourceVersion. Raises EtcdError if etcd does not answer.
-
-    `stream`: etcd is read as a RangeStream, if it has that.
-    """
-    rv, objects = cache.rv, cache.store.all()
-    here, there = Digest(), Digest()
-    async for part in sliced(objects):
-        here.add(part)
-    first = FirstDifference(objects)
-    async for page in store.pages(revision=rv, stream=stream):
-        async for part in sliced(page.objects):
-            there.add(part)
-            first.compare(part)
-    first.end()
-    digests = f"{here.value:016x}", f"{there.value:016x}"
-    return CheckResult(rv, *digests, here.objects, there.objects, first.text)
-
-
-@dataclass(frozen=True, slots=True)
-class LastCheck:
-    """The last check: outcome, end (Unix time), cost, and the first difference or etcd's error."""
-
-    outcome: str
-    at: float
-    ms: float
-    rpcs: int
-    keys: int
-    bytes: int
-    detail: str = ""
-
-    def figures(self) -> dict[str, Any]:
-        """Return the fields of CacheStatus about the check."""
-        return {
-            "check": self.outcome, "checked_at": self.at, "check_ms": self.ms, "check_objects": self.keys,
-            "check_bytes": self.bytes, "check_detail": self.detail,
-        }  # fmt: skip
-
-
 @dataclass(slots=True, eq=False)
 class ConsistencyChecker:
-    """Checks one cache: when asked, and `run` all the time if `check_consistency`. `counts` is by outcome."""
+    """Checks one cache: when asked, and `run` all the time if `check_consistency`.
+
+    `counts` is by outcome. `figures` are the fields of CacheStatus about the last check: its outcome, end
+    (Unix time) and cost, and the first difference or etcd's error.
+    """
 
     store: Store
     cache: WatchCache
@@ -146,7 +96,7 @@ class ConsistencyChecker:
     ready: asyncio.Event
     changed: Callable[[], None]
     counts: Counter[str] = field(default_factory=Counter)
-    last: LastCheck | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Check periodically until cancelled, if the version has the feature and the setting allows it."""
@@ -163,15 +113,18 @@ class ConsistencyChecker:
         except EtcdError:
             return ERROR
 
-    async def check(self) -> CheckResult:
-        """Compare the cache with etcd now, count it, and keep what it found and cost. Raises EtcdError."""
+    async def check(self) -> ConsistencyCheck:
+        """Compare the cache with etcd at the cache's resourceVersion, count it, and keep what it found and
+        cost.
+
+        Raises EtcdError if etcd does not answer.
+        """
         name, started, outcome, detail = self.store.resource.id, time.perf_counter(), ERROR, ""
+        rv, here, there = self.cache.rv, Digest(), Digest()
         with metered(Meter()) as meter:
             try:
-                stream = self.settings.behaviour.enabled("EtcdRangeStream")
-                result = await check(self.store, self.cache, stream=stream)
-                outcome = SUCCESS if result.consistent else FAILURE
-                detail = result.difference
+                detail = await self._compare(rv, here, there)
+                outcome = SUCCESS if here.value == there.value else FAILURE
             except EtcdError as error:
                 detail = str(error)
                 log.warning("Cache consistency check of %s could not be made: %s", name, error)
@@ -179,11 +132,30 @@ class ConsistencyChecker:
             finally:
                 self.counts[outcome] += 1
                 ms = (time.perf_counter() - started) * 1000.0
-                cost = meter.etcd_rpcs, meter.etcd_keys, meter.etcd_bytes
-                self.last = LastCheck(outcome, time.time(), ms, *cost, detail)
+                self.figures = {
+                    "check": outcome, "checked_at": time.time(), "check_ms": ms,
+                    "check_objects": meter.etcd_keys, "check_bytes": meter.etcd_bytes, "check_detail": detail,
+                }  # fmt: skip
                 self.changed()
+        cached = CacheDigest(f"{here.value:016x}", here.objects)
+        stored = EtcdDigest(f"{there.value:016x}", there.objects, meter.etcd_rpcs, meter.etcd_bytes)
+        result = ConsistencyCheck(str(rv), outcome == SUCCESS, cached, stored, ms, detail)
         if not result.consistent:
             log.error("Cache consistency check failed: %s: %s", name, result)
         self.cache.snapshots.trust(result.consistent)
         self.changed()
         return result
+
+    async def _compare(self, rv: int, here: Digest, there: Digest) -> str:
+        """Digest the cache and etcd at `rv`; return the first object in key order that differs."""
+        objects = self.cache.store.all()
+        async for part in sliced(objects):
+            here.add(part)
+        first = FirstDifference(objects)
+        stream = self.settings.behaviour.enabled("EtcdRangeStream")
+        async for page in self.store.pages(revision=rv, stream=stream):
+            async for part in sliced(page.objects):
+                there.add(part)
+                first.compare(part)
+        first.end()
+        return first.text

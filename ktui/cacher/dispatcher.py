@@ -136,7 +136,7 @@ class Dispatcher:
         self.rv = rv
 
     def close(self, watcher: Watcher, cause: str) -> None:
-        watcher.close(cause)
+        watcher.end(cause)
         self.watchers.remove(watcher)
 
     async def run(self) -> None:

@@ -1,16 +1,16 @@
-"""What caches publish for telemetry: how an event reaches its watchers (sampled), and their state."""
+"""What caches publish for telemetry of their events: how one reaches its watchers (sampled)."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ktui.cacher.watch_events import DELETED, MODIFIED, CacheEvent, OutEvent
 from ktui.cacher.watchers import Watcher
-from ktui.contract.events import CacheStatus, FanOut
+from ktui.contract.events import FanOut
 from ktui.telemetry.bus import Bus
 
 SAMPLE_INTERVAL = 1.0  # seconds between two samples of a resource
@@ -70,36 +70,3 @@ class Sampler:
     def _publish(self, sample: FanOut, sent: list[OutEvent]) -> None:
         self._pending = None
         self._bus.publish(replace(sample, encodings=sum(out.encoded for out in sent)))
-
-
-STATE_INTERVAL = 0.25
-
-
-class StatePublisher:
-    """Publishes what `describe` returns, soon after each call of `changed`."""
-
-    def __init__(self, bus: Bus, describe: Callable[[], CacheStatus]) -> None:
-        self._bus = bus
-        self._describe = describe
-        self._last = 0.0
-        self._pending: asyncio.TimerHandle | None = None
-
-    def changed(self) -> None:
-        """Publish now, or as soon as a quarter of a second has passed since the last time."""
-        if self._pending is not None or not self._bus.watched:
-            return
-        wait = self._last + STATE_INTERVAL - time.monotonic()
-        if wait <= 0:
-            self._publish()
-        else:
-            self._pending = asyncio.get_running_loop().call_later(wait, self._publish)
-
-    def close(self) -> None:
-        if self._pending is not None:
-            self._pending.cancel()
-            self._pending = None
-
-    def _publish(self) -> None:
-        self._pending = None
-        self._last = time.monotonic()
-        self._bus.publish(self._describe())

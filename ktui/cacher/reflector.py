@@ -22,10 +22,11 @@ from ktui.cacher.watch_cache import WatchCache
 from ktui.cacher.watch_events import BOOKMARK
 from ktui.etcd import connection_liveness
 from ktui.etcd.errors import EtcdError
+from ktui.etcd.watch import WatchStream
 from ktui.kube.routing.cache_state import Readiness
 from ktui.storage.errors import UnreadableError
 from ktui.storage.objects import StoredObject
-from ktui.storage.store import Store, StoreWatch
+from ktui.storage.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +115,7 @@ class Reflector:
     loaded = loaded_bytes = expected = progress_requests = 0
     error = ""
     _down_since: float = field(default_factory=time.monotonic)
-    _watch: StoreWatch | None = None
+    _watch: WatchStream | None = None
     _heard_at = 0.0
     _confirmation: ProgressConfirmation = field(
         default_factory=lambda: ProgressConfirmation(lambda: math.inf)
@@ -214,8 +215,8 @@ class Reflector:
         """
         cache, dispatcher = self._cache, self._dispatcher
         async with self._store.watch(seen - 1 if seen else cache.rv) as watch:
-            self._watch = watch
-            self._confirmation = ProgressConfirmation(lambda: watch.created_at, resumed=bool(seen))
+            self._watch = stream = watch.stream
+            self._confirmation = ProgressConfirmation(lambda: stream.created_at, resumed=bool(seen))
             try:
                 async for transaction in watch:
                     self._same_history()

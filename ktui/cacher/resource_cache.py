@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 
@@ -14,8 +14,8 @@ from ktui.cacher.cache_watch import CacheWatch, Feed
 from ktui.cacher.consistency_check import ConsistencyChecker, name_of
 from ktui.cacher.dispatcher import Dispatcher
 from ktui.cacher.errors import NotFresh
-from ktui.cacher.progress import ProgressRequester, StalenessTimer
-from ktui.cacher.publishing import Sampler, StatePublisher
+from ktui.cacher.progress import ProgressRequester
+from ktui.cacher.publishing import Sampler
 from ktui.cacher.reflector import Reflector
 from ktui.cacher.settings import Settings
 from ktui.cacher.sorted_store import SortedStore
@@ -28,7 +28,7 @@ from ktui.kube.routing.plan import Plan
 from ktui.storage.kept_json import KeptJson
 from ktui.storage.store import Store
 from ktui.supervision import Supervisor, stop
-from ktui.telemetry.bus import Bus
+from ktui.telemetry.bus import Bus, StatePublisher
 from ktui.telemetry.meter import current_meter
 
 # Smaller caches are not prewarmed: prewarming all kinds would take a second at start.
@@ -72,17 +72,18 @@ class ResourceCache:
         bus: Bus,
         supervisor: Supervisor,
         requester: ProgressRequester,
-        staleness: StalenessTimer,
         gate: asyncio.Semaphore,
         kept: KeptJson,
+        started: Callable[[], None],
     ) -> None:
+        """`started` is called when filling begins: from then on, `look` must be called once a second."""
         self._id = store.resource.id
         self._store = store
         self._settings = settings
         self._bus = bus
         self._supervisor = supervisor
         self._requester = requester
-        self._staleness = staleness
+        self._started = started
         self._stale_since = 0.0
         trigger = TRIGGER if TRIGGER in store.resource.field_selectors else ""
         self.memory = WatchCache(kept)
@@ -92,7 +93,7 @@ class ResourceCache:
         self.feed = Feed(self.memory, self.dispatcher, self.clock)
         self.streams: set[CacheWatch] = set()
         self.shard_filtered = 0  # by streams that have ended
-        self._publisher = StatePublisher(bus, self.state)
+        self._publisher = StatePublisher(bus, lambda: bus.publish(self.state()))
         self.changed = self._publisher.changed  # publishes the state, because a part of it has changed
 
         def progressed(rv: int) -> None:
@@ -115,7 +116,7 @@ class ResourceCache:
     def warm(self) -> None:
         """Start filling the cache, unless already started."""
         if self.cold:
-            self._staleness.add(self._look)
+            self._started()
             prewarming = partial(prewarm, self._reflector.ready, self.memory.store)
             self._tasks = [
                 self._supervisor.start(f"the watch cache of {self._id}", self._follow),
@@ -250,7 +251,7 @@ class ResourceCache:
             error=reflector.error,
             progress_requests=reflector.progress_requests,
             stale_since=self._stale_since,
-            **(self.checker.last.figures() if self.checker.last is not None else {}),
+            **self.checker.figures,
         )
 
     def lose(self) -> str:
@@ -273,7 +274,6 @@ class ResourceCache:
 
     async def close(self) -> None:
         """Stop reading etcd and end all streams."""
-        self._staleness.remove(self._look)
         await stop(*self._tasks)
         for stream in list(self.streams):
             stream.close("server stops")
@@ -282,7 +282,8 @@ class ResourceCache:
         self._publisher.close()
         self._sampler.close()
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Shrink what no reader holds any longer; publish what has changed by itself."""
         if self.memory.event_buffer.held:
             self._shrink()
         if self.memory.store.share.bytes != self._told_json_bytes:

@@ -19,7 +19,7 @@ from ktui.cacher.errors import NotFresh, WatchRetryPolicy, broken_connection
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_events import ADDED, BOOKMARK, DELETED, CacheEvent, OutEvent
-from ktui.cacher.watchers import Watcher, channel_size
+from ktui.cacher.watchers import channel_size
 from ktui.etcd.errors import CompactedError, EtcdError, UnreachableError
 from ktui.kube import status
 from ktui.kube.routing import decide_watch
@@ -225,11 +225,14 @@ class WatchHandler:
             meter.cached_bytes += sum(obj.size for obj in objects)
             meter.hold(REFERENCE_BYTES * len(objects))
         since = reached if plan.revision == PROBED else plan.revision
-        watcher = self._watcher(request, since or cache.memory.rv, cache)
+        selection = self._selection(request)
         stream = CacheWatch(
             cache.feed,
-            watcher,
+            selection,
+            since or cache.memory.rv,
+            self._queue_size(selection, cache.memory.event_buffer.capacity),
             objects,
+            form=request.form,
             bookmark=self._bookmarks(request),
             end_bookmark=plan.end_bookmark,
             timeout=request.timeout,
@@ -262,14 +265,12 @@ class WatchHandler:
         objects = cache.memory.store.slice(prefix, f"{prefix[:-1]}0")
         return [obj for obj in objects if obj.name == selection.name] if selection.name else objects
 
-    def _watcher(self, request: WatchRequest, since: int, cache: ResourceCache) -> Watcher:
-        selection, behaviour = self._selection(request), self._settings.behaviour
+    def _queue_size(self, selection: SelectionPredicate, buffer_capacity: int) -> int:
+        behaviour = self._settings.behaviour
         first, last, field = _TRIGGERS.get(self._store.resource.id, (99, 0, ""))
         triggers = first <= behaviour.minor <= last
         triggered = triggers and selection.fields.requires(field) is not None
-        capacity = cache.memory.event_buffer.capacity
-        size = channel_size(behaviour, capacity, triggers=triggers, triggered=triggered)
-        return Watcher(selection, since, 2 * size, form=request.form)
+        return 2 * channel_size(behaviour, buffer_capacity, triggers=triggers, triggered=triggered)
 
     def _selection(self, request: WatchRequest) -> SelectionPredicate:
         """Return the selectors, with the namespace and name that scope the dispatch."""

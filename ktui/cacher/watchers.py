@@ -104,7 +104,7 @@ class Watcher:
         self.selection = selection
         self.since = since
         self.bookmarks = 0
-        self.shard_filtered = 0
+        self.shard_filtered = 0  # how often the shard left out an object, before or after its change
         self.cause = ""  # why the stream has ended
         self.form = form  # the encoding for the client, for statistics only
         self.capacity = size
@@ -193,7 +193,7 @@ class Watcher:
             return self._room.is_set()
         return True
 
-    def close(self, cause: str) -> None:
+    def end(self, cause: str) -> None:
         """End the stream once the queued events have been read."""
         self.cause = self.cause or cause
         self.wake()
@@ -211,7 +211,7 @@ class Watcher:
             self.waker.wake(self)
 
     async def batches(self) -> AsyncIterator[list[OutEvent]]:
-        """Yield all queued events, whenever there are any; end after `close`."""
+        """Yield all queued events, whenever there are any; return after `end`."""
         while True:
             if self._queue:
                 batch = list(self._queue)

@@ -19,7 +19,7 @@ from ktui.kube.explain import Explanation, explain
 from ktui.kube.flow_schemas import level_of
 from ktui.kube.routing import sentences
 from ktui.kube.routing.cache_state import Readiness, RevisionAge, assumed_state
-from ktui.kube.routing.plan import Plan, Source, Wait
+from ktui.kube.routing.plan import Plan, Source
 from ktui.kube.routing.predicates import result
 from ktui.kube.routing.reasons import REASONS
 from ktui.kube.routing.request import ReadRequest, parse_request
@@ -140,7 +140,7 @@ def _rows(e: Explanation, width: int) -> Iterator[str]:
         ("error", _error_text(d)),
         ("limit", {True: "honoured", False: "ignored", None: ""}[d.limit_honoured]),
         ("consistency", d.consistency or ""), ("list's RV", d.list_revision or ""),
-        ("wait", sentences.wait(d) if d.wait is not Wait.NONE else ""),
+        ("wait", sentences.wait(d) if any(d.wait) else ""),
         ("etcd reads", sentences.etcd_reads(d) or ("none" if d.error is None else "")),
         ("memory", sentences.etcd_memory(d) if e.behaviour.enabled("EtcdRangeStream") else ""),
         ("fallback", sentences.fallback(d) or ""), ("seats", _seats(e)),

@@ -20,8 +20,8 @@ from ktui.cli.printing import Printer
 from ktui.cli.targets import demo_refuses, target, target_conflict
 from ktui.client.api import RefusedError
 from ktui.client.large_lists import ListEstimate, estimate_list
-from ktui.client.measure import verb_of
 from ktui.core.format import figure, integer, long_bytes, long_milliseconds, many, processed_text
+from ktui.core.lab.form import verb_of
 from ktui.core.lab.measured import Measured, Memory
 from ktui.core.lab.trial import CLIENT_TIME, FIGURES, LEAST_RUNS, Spread, Trial, Verdict, spread_text
 from ktui.core.rows import letter_of
@@ -221,11 +221,12 @@ def _prediction(listing: Listing) -> Iterator[RenderableType]:
 
 
 def _cheaper(variant: TriedVariant) -> Iterator[RenderableType]:
-    header = f"  Accept: {variant.accept}" if variant.accept else ""
+    accept = variant.request.accept
+    header = f"  Accept: {accept}" if accept else ""
     refuted = variant.trial is not None and variant.trial.verdict in (Verdict.SAME, Verdict.COSTS_MORE)
     label = "  variant  " if refuted else "  cheaper  "
-    yield Text.assemble((label, "dim"), escaped(variant.path), (header, "dim"))
-    yield _indented(Text(variant.why, "dim"), 11)
+    yield Text.assemble((label, "dim"), escaped(variant.advice.path), (header, "dim"))
+    yield _indented(Text(variant.advice.why, "dim"), 11)
     if variant.measured is None or variant.trial is None:
         return
     trial = variant.trial

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from ktui.cli.targets import ask_before
-from ktui.client.measure import ApiRequest, Keep, verb_of
+from ktui.client.measure import ApiRequest, Keep
 from ktui.client.repeated_runs import Runs, alternate, middle, run_often
 from ktui.client.target import Target
+from ktui.core.lab.form import verb_of
 from ktui.core.lab.measured import Measured
 from ktui.core.lab.trial import LEAST_RUNS, Trial, trial_of
 from ktui.core.prediction.prediction import Prediction
 from ktui.kube.access_pattern import BIG_ANSWER
+from ktui.kube.advice import Advice
 from ktui.kube.listoptions import parse_list_options
 from ktui.kube.requestinfo import split_url
 from ktui.kube.status import StatusError
@@ -27,18 +29,10 @@ from ktui.kube.status import StatusError
 class TriedVariant:
     """A cheaper variant. `measured` (its median run) and `trial` are None until it was sent."""
 
-    id: str
-    path: str
-    why: str
-    route: str
-    all_pages: bool = False
-    accept: str = ""  # the Accept header to send, "" for plain JSON
+    advice: Advice
+    request: ApiRequest
     measured: Measured | None = None
     trial: Trial | None = None
-
-    @property
-    def request(self) -> ApiRequest:
-        return ApiRequest(self.path, self.all_pages, accept=self.accept)
 
 
 @dataclass(slots=True)
@@ -56,11 +50,10 @@ class Listing:
         return {**self.runs.document(), "cheaper": [self._variant(variant) for variant in self.cheaper]}
 
     def _variant(self, variant: TriedVariant) -> dict[str, Any]:
-        measured = variant.measured
+        advice, measured = variant.advice, variant.measured
         return {
-            "id": variant.id, "path": variant.path, "why": variant.why,
-            "headers": {"Accept": variant.accept} if variant.accept else {},
-            "predicted": {"route": variant.route},
+            "id": advice.id, "path": advice.path, "why": advice.why, "headers": dict(advice.headers),
+            "predicted": {"route": advice.plan.source.route},
             "measured": None if measured is None else measured.document(),
             "trial": None if variant.trial is None else variant.trial.document(),
         }  # fmt: skip
@@ -75,7 +68,8 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
     runs = await run_often(target, request, repeat, lambda: _saved(args.save_body))
     variants = _cheaper(runs.predicted, request)
     if runs.measured.ok and runs.measured.body_bytes < BIG_ANSWER:
-        variants = [each for each in variants if not each.accept]  # a small response is cheap in any format
+        # A small response is cheap in any format.
+        variants = [each for each in variants if not each.request.accept]
     listing = Listing(runs, variants)
     if args.compare and variants and runs.measured.ok:
         await _try(target, listing, request, args)
@@ -85,7 +79,7 @@ async def list_at(target: Target, args: argparse.Namespace) -> Listing:
 async def _try(target: Target, listing: Listing, request: ApiRequest, args: argparse.Namespace) -> None:
     """Send the original and its variants in alternation, and compare what they cost the server."""
     if target.real:
-        paths = [variant.path for variant in listing.cheaper]
+        paths = [variant.request.path for variant in listing.cheaper]
         await ask_before(target, paths, await target.assumptions(), yes=args.yes)
     requests = [request, *(variant.request for variant in listing.cheaper)]
     originals, *others = found = await alternate(target, requests, args.repeat or LEAST_RUNS)
@@ -100,14 +94,13 @@ def _cheaper(predicted: Prediction, request: ApiRequest) -> list[TriedVariant]:
     if predicted.explanation is None:
         return []
     whole = request.all_pages or not _limited(request.path)
-    return [
-        TriedVariant(
-            advice.id, advice.path, advice.why, advice.plan.source.route,
-            all_pages=whole and _limited(advice.path), accept=dict(advice.headers).get("Accept", ""),
-        )
-        for advice in predicted.explanation.advice
-        if advice.tryable
-    ]  # fmt: skip
+    found = []
+    for advice in predicted.explanation.advice:
+        if not advice.tryable:
+            continue
+        all_pages, accept = whole and _limited(advice.path), dict(advice.headers).get("Accept", "")
+        found.append(TriedVariant(advice, ApiRequest(advice.path, all_pages, accept=accept)))
+    return found
 
 
 def _limited(path: str) -> bool:

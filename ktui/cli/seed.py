@@ -21,6 +21,7 @@ from ktui.core.format import duration, integer, many
 from ktui.supervision import Supervisor
 from ktui.workloads.demo.light_traffic import start_kubelets, start_readers
 from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
+from ktui.workloads.running.fleet import Fleet
 from ktui.workloads.seeding import SeedProgress, count_objects
 
 EVERY_SECONDS = 3.0  # on a terminal
@@ -115,11 +116,11 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
         for text in failing:
             warn(text)
 
-    supervisor = Supervisor(report_failures)
+    supervisor, fleet = Supervisor(report_failures), Fleet(connection)
 
     def start_clients() -> None:
-        start_readers(supervisor, connection, plan)
-        start_kubelets(supervisor, connection, plan)
+        start_readers(supervisor, fleet, plan)
+        start_kubelets(supervisor, fleet, plan)
 
     try:
         await _seed(connection, plan, args, start_clients if args.traffic else lambda: None)
@@ -127,6 +128,7 @@ async def _run(connection: ServerConnection, plan: DemoPlan, args: argparse.Name
             await asyncio.Event().wait()
     finally:
         await supervisor.stop()
+        await fleet.close()
 
 
 async def _seed(

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-import threading
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,7 +107,7 @@ async def seed_quickly(
 ) -> SeedProgress:
     """`seed`, with copies if the server's etcd is embedded and within reach. Raises ClientError."""
     async with _embedded_etcd(connection) as etcd:
-        copier = None if etcd is None else EtcdCopier(etcd, asyncio.get_running_loop())
+        copier = None if etcd is None else EtcdCopier(etcd)
         return await seed(connection, plan, report, copier, clients_may_start)
 
 
@@ -146,37 +145,42 @@ class _Example:
 
 
 class EtcdCopier:
-    """Its methods are called from threads; etcd is reached through `loop`."""
+    """Stores copies in the server's etcd."""
 
-    def __init__(self, etcd: EtcdClient, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, etcd: EtcdClient) -> None:
         self._etcd = etcd
-        self._loop = loop
         self._examples: dict[str, _Example] = {}
-        self._lock = threading.Lock()
 
     def has_example(self, item: Create) -> bool:
         """True if it can be copied; each call counts."""
-        with self._lock:
-            example = self._examples.get(item.alike)
-            if example is None or not example.left:
-                return False
-            example.left -= 1
-            return True
+        example = self._examples.get(item.alike)
+        if example is None or not example.left:
+            return False
+        example.left -= 1
+        return True
 
-    def learn(self, item: Create, answer: bytes) -> None:
+    async def learn(self, item: Create, answer: bytes) -> None:
         """Read what is stored of it; what etcd would not store again byte by byte is no example."""
         resource = resource_of(item)
-        found = self._wait(self._etcd.range(key_of(item, resource), purpose="get")).kvs
+        with _clear_errors():
+            found = (await self._etcd.range(key_of(item, resource), purpose="get")).kvs
         if not found:
             return
         stored: Json = msgspec.json.decode(codec_for().object_json(found[0].value, None))
         same = stored["metadata"]["uid"] == msgspec.json.decode(answer)["metadata"]["uid"]
         if same and encode_object(stored, resource) == found[0].value:
-            with self._lock:
-                self._examples[item.alike] = _Example(item, stored, resource, found[0].lease)
+            self._examples[item.alike] = _Example(item, stored, resource, found[0].lease)
 
-    def store(self, items: Sequence[Create]) -> Sequence[Create]:
+    async def store(self, items: Sequence[Create]) -> Sequence[Create]:
         """Store copies, all in one transaction; return those to create. ClientError when etcd refuses."""
+        puts, rest = await asyncio.to_thread(self._copies, items)
+        with _clear_errors():
+            if puts and not (await self._etcd.create_all(puts)).succeeded:
+                return items  # one of them exists
+        return rest
+
+    def _copies(self, items: Sequence[Create]) -> tuple[list[Put], list[Create]]:
+        """Return copies to store, and the items that differ too much from their examples."""
         puts, rest = [], []
         for item in items:
             example = self._examples[item.alike]
@@ -187,15 +191,15 @@ class EtcdCopier:
                 continue
             value = encode_object(copied, example.resource)
             puts.append(Put(key_of(item, example.resource), value, example.lease))
-        if puts and not self._wait(self._etcd.create_all(puts)).succeeded:
-            return items  # one of them exists
-        return rest
+        return puts, rest
 
-    def _wait(self, call: Any) -> Any:
-        try:
-            return asyncio.run_coroutine_threadsafe(call, self._loop).result()
-        except EtcdError as error:
-            raise ClientError(str(error)) from error
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    try:
+        yield
+    except EtcdError as error:
+        raise ClientError(str(error)) from error
 
 
 def resource_of(item: Create) -> Resource:

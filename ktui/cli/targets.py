@@ -83,7 +83,7 @@ async def target(args: argparse.Namespace, user_agent: str) -> AsyncIterator[Tar
     if context is not None:
         warn(f"starting a server over the {context.source} of context {context.name} …")
         words = context_words(context)
-        async with _started(user_agent, words, context_environment(context)) as (found, _):
+        async with started_server(user_agent, words, context_environment(context)) as (found, _):
             yield found
         return
     connection = _connection(args)
@@ -108,14 +108,15 @@ async def demo_target(
 
     size = DemoSize(pods=pods or PODS, nodes=nodes or NODES)
     warn(f"starting a server with a demo cluster of {integer(size.pods)} pods …")
-    async with _started(user_agent, words, environment, make_plan(size)) as started:
+    async with started_server(user_agent, words, environment, make_plan(size)) as started:
         yield started
 
 
 @asynccontextmanager
-async def _started(
-    user_agent: str, words: Sequence[str], environment: Mapping[str, str] | None, plan: DemoPlan | None = None
-) -> AsyncIterator[tuple[Target, ServerChild]]:
+async def started_server(
+    user_agent: str, words: Sequence[str], environment: Mapping[str, str] | None = None,
+    plan: DemoPlan | None = None,
+) -> AsyncIterator[tuple[Target, ServerChild]]:  # fmt: skip
     """Yield a server that runs for this command only, filled by `plan`, and its process."""
     from ktui.cli.child import ServerChild  # start-up time
     from ktui.cli.seed_copies import seed_quickly

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ktui.client.measure import verb_of
 from ktui.client.target import collection_size
+from ktui.core.lab.form import verb_of
 from ktui.core.prediction.assumptions import ServerAssumptions
 from ktui.core.prediction.prediction import predict, predict_path, resource_id
 from ktui.core.prediction.sizes import ResourceSize, estimate

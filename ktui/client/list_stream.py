@@ -113,6 +113,7 @@ class ItemMeta(msgspec.Struct):
     name: str = ""
     namespace: str = ""
     uid: str = ""
+    labels: dict[str, str] | None = None
 
 
 class ListItem(msgspec.Struct):

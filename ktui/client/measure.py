@@ -18,9 +18,9 @@ import msgspec
 from ktui.client.connection import ClientError, retry_after
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.list_stream import KEPT_BYTES, ListBody, ListEnvelope, ListMeta
+from ktui.core.lab.form import verb_of
 from ktui.core.lab.measured import Measured, joined_route
 from ktui.documents.limits import DocumentError, decode_json
-from ktui.kube.requestinfo import parse_path, request_verb, split_url
 
 if TYPE_CHECKING:
     from ktui.client.api import ApiClient, TimedResponse
@@ -172,12 +172,6 @@ Keep = Callable[[bytes], object]
 
 NO_END = "the stream ended before the end of its initial events"
 NO_ACCOUNT = "the server's cost report of this request did not arrive: counts may be low"
-
-
-def verb_of(path: str) -> str:
-    """Return GET, LIST or WATCH for a path with query."""
-    plain, query = split_url(path)
-    return request_verb("GET", parse_path(plain), query)
 
 
 @dataclass(frozen=True, slots=True)

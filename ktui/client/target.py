@@ -31,7 +31,7 @@ from ktui.client.list_counters import (
 from ktui.client.list_stream import ItemList, ListBody
 from ktui.client.measure import ApiRequest, Keep, add_page, pages, send_measured
 from ktui.client.metrics_page import samples_of
-from ktui.contract import paths
+from ktui.contract import flow_config, paths
 from ktui.contract.events import CacheStatus, EtcdProgress
 from ktui.contract.flow_config import StoredLevels, StoredLimits
 from ktui.core.lab.measured import Measured
@@ -86,11 +86,8 @@ def _behaviour(version: str, gates: dict[str, bool]) -> Behaviour:
         raise ClientError(f"the server's version cannot be predicted: {error}") from error
 
 
-GROUP = "/apis/flowcontrol.apiserver.k8s.io"
 UID_HEADER = "x-kubernetes-pf-prioritylevel-uid"
 _FLOW_HEADERS = {"flow_schema_uid": "x-kubernetes-pf-flowschema-uid", "priority_level_uid": UID_HEADER}
-# The first minor that serves each version, newest version first.
-_VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
 # The second name is that before 1.26.
 _SEATS = ("apiserver_flowcontrol_nominal_limit_seats", "apiserver_flowcontrol_request_concurrency_limit")
 _MOST_SEATS = 1e9  # beyond it a number is not one of seats
@@ -101,10 +98,9 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
 
     None if it is unknown, or what its limit is. Raises ClientError if the server is unreachable.
     """
-    version = next((name for since, name in _VERSIONS if minor >= since), "")
-    if not version:
+    if not (paths := flow_config.paths(minor)):
         return None
-    answer = await client.request("GET", f"{GROUP}/{version}/prioritylevelconfigurations")
+    answer = await client.request("GET", paths[1])
     uid = answer.headers.get(UID_HEADER, "")
     if not uid or answer.status_code != 200:
         return None
@@ -133,10 +129,9 @@ async def own_level(client: ApiClient, minor: int) -> PriorityLevel | None:
 
 async def flow_names(client: ApiClient, minor: int) -> dict[str, str]:
     """Return the readable names of flow schemas and priority levels by UID. Raises ClientError."""
-    version = next((name for since, name in _VERSIONS if minor >= since), "")
     found: dict[str, str] = {}
-    for resource in ("flowschemas", "prioritylevelconfigurations") if version else ():
-        answer = await client.request("GET", f"{GROUP}/{version}/{resource}")
+    for path in flow_config.paths(minor):
+        answer = await client.request("GET", path)
         if answer.status_code != 200:
             continue
         with contextlib.suppress(DocumentError):

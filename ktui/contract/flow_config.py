@@ -13,11 +13,19 @@ MOST = 500  # of each kind
 MOST_SUBJECTS = 50
 
 
-def paths(minor: int) -> tuple[str, str]:
-    """Return the paths of both LISTs: v1 from 1.29 on, before the newest beta that `minor` serves."""
-    version = "v1" if minor >= 29 or not minor else "v1beta3" if minor >= 26 else "v1beta2"
+# The first minor that serves each version, newest version first.
+_VERSIONS = ((29, "v1"), (26, "v1beta3"), (23, "v1beta2"), (20, "v1beta1"))
+
+
+def paths(minor: int) -> tuple[str, ...]:
+    """Return the paths of the LISTs of flow schemas and of priority levels; () if `minor` serves neither.
+
+    Of an unknown minor (0) they are those of the newest version.
+    """
+    version = next((name for since, name in _VERSIONS if minor >= since or not minor), "")
     base = f"/apis/flowcontrol.apiserver.k8s.io/{version}"
-    return (f"{base}/flowschemas?resourceVersion=0", f"{base}/prioritylevelconfigurations?resourceVersion=0")
+    resources = ("flowschemas", "prioritylevelconfigurations") if version else ()
+    return tuple(f"{base}/{resource}?resourceVersion=0" for resource in resources)
 
 
 class _Meta(msgspec.Struct):

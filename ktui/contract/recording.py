@@ -71,12 +71,13 @@ def decode_line(line: bytes) -> AnyEvent | None:
             raise
     except RecursionError:
         raise RecordingError("not a telemetry event: JSON nests too deeply") from None
-    except UnicodeDecodeError:
-        raise RecordingError("not a telemetry event: a text in it is not UTF-8") from None
-    except msgspec.DecodeError as error:
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
         if not line.strip():
             return None
-        raise RecordingError(f"not a telemetry event: {error}") from error
+        # Before 0.23 msgspec had an error of its own for that.
+        unreadable = isinstance(error, UnicodeDecodeError) or str(error).startswith("Invalid UTF-8")
+        why = "a text in it is not UTF-8" if unreadable else str(error)
+        raise RecordingError(f"not a telemetry event: {why}") from error
 
 
 class LineDecoder:

@@ -69,12 +69,20 @@ def _no_constant(name: str) -> None:
 
 def duplicate_fields(data: bytes) -> list[str]:
     """Return the paths of duplicate members, at most MAX_DUPLICATES; [] if `data` is not valid JSON."""
-    try:
-        check_nesting(data)
-    except DocumentError:
-        return []
     if _is_canonical(data):
         return []
+    return list(
+        islice((path for path, times in _members(data, only_repeated=True) if times == 2), MAX_DUPLICATES)
+    )
+
+
+def member_places(data: bytes) -> dict[tuple[str, int], int]:
+    """Return the places of members in a document, by path and by how many values it had so far (1, 2, …)."""
+    return {member: place for place, member in enumerate(_members(data))}
+
+
+def _members(data: bytes, *, only_repeated: bool = False) -> Iterator[tuple[str, int]]:
+    """Yield each member's path, and which of its values begins there; nothing if `data` is not valid JSON."""
     twice: dict[int, list[tuple[str, Any]]] = {}  # all members of the objects that have some twice
     kept: list[dict[str, Any]] = []  # keeps the ids in `twice` from being reused
 
@@ -86,10 +94,12 @@ def duplicate_fields(data: bytes) -> list[str]:
         return built
 
     try:
+        check_nesting(data)
         document = json.loads(data, object_pairs_hook=hook)
     except (ValueError, RecursionError):
-        return []
-    return list(islice(_duplicates(document, "", twice), MAX_DUPLICATES)) if twice else []
+        return
+    if twice or not only_repeated:
+        yield from _members_of(document, "", twice)
 
 
 def _is_canonical(data: bytes) -> bool:
@@ -100,16 +110,14 @@ def _is_canonical(data: bytes) -> bool:
         return False
 
 
-def _duplicates(value: Any, path: str, twice: dict[int, list[tuple[str, Any]]]) -> Iterator[str]:
-    """Yield each path once, where its second value begins."""
+def _members_of(value: Any, path: str, twice: dict[int, list[tuple[str, Any]]]) -> Iterator[tuple[str, int]]:
     if isinstance(value, dict):
         counts: Counter[str] = Counter()
         for name, member in twice.get(id(value)) or value.items():
             below = f"{path}.{name}" if path else name
             counts[name] += 1
-            if counts[name] == 2:
-                yield below
-            yield from _duplicates(member, below, twice)
+            yield below, counts[name]
+            yield from _members_of(member, below, twice)
     elif isinstance(value, list):
         for at, item in enumerate(value):
-            yield from _duplicates(item, f"{path}[{at}]", twice)
+            yield from _members_of(item, f"{path}[{at}]", twice)

@@ -73,10 +73,17 @@ def decode_json(data: bytes | bytearray, kind: type[T], *, strict: bool = True) 
         return msgspec.json.decode(data, type=kind, strict=strict)
     except RecursionError:
         raise DocumentError("JSON nests too deeply") from None
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise DocumentError(_not_utf8(bytes(data)) or str(error)) from None
+
+
+def _not_utf8(data: bytes) -> str:
+    """Return which byte is none of UTF-8; before 0.23 msgspec had an error of its own for that."""
+    try:
+        data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise DocumentError(f"JSON is not UTF-8: byte {error.start} cannot be read") from None
-    except msgspec.DecodeError as error:
-        raise DocumentError(str(error)) from None
+        return f"JSON is not UTF-8: byte {error.start} cannot be read"
+    return ""
 
 
 MOST_BYTES = 1 << 20

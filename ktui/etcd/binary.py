@@ -9,7 +9,7 @@ import importlib.util
 import os
 import re
 import shutil
-from asyncio.subprocess import DEVNULL, PIPE
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,19 +75,23 @@ def _check(path: Path) -> None:
 async def _reported_version(path: Path) -> str:
     """Return the version from `etcd --version`; "" if it does not run or is another program."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            path, "--version", stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
-        )
-    except OSError:
+        _, output = await output_of([str(path), "--version"], _VERSION_TIMEOUT)
+    except OSError:  # a TimeoutError is one
         return ""
+    found = _VERSION_LINE.search(output)
+    return found[1].decode("ascii", "replace") if found else ""
+
+
+async def output_of(command: list[str], seconds: float) -> tuple[int, bytes]:
+    """Return a program's exit status and its output; it is killed, with a TimeoutError, after `seconds`."""
+    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
     try:
-        async with asyncio.timeout(_VERSION_TIMEOUT):
+        async with asyncio.timeout(seconds):
             output, _ = await process.communicate()
-    except TimeoutError:
+    except BaseException:
         # the process has ended, and the notification comes late
         with contextlib.suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-        return ""
-    found = _VERSION_LINE.search(output)
-    return found[1].decode("ascii", "replace") if found else ""
+        raise
+    return process.returncode or 0, output

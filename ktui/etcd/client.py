@@ -134,8 +134,7 @@ class EtcdClient:
 
         def read(answer: rpc.StatusResponse) -> EtcdStatus:
             sizes = answer.dbSize, answer.dbSizeInUse
-            revision = answer.header.revision
-            return EtcdStatus(answer.version, *sizes, revision, answer.leader, tuple(answer.errors))
+            return EtcdStatus(answer.version, *sizes, answer.header.revision, tuple(answer.errors))
 
         status = await self._small(types.STATUS, rpc.StatusRequest(), rpc.StatusResponse, purpose, read)
         self.version = status.version
@@ -193,8 +192,7 @@ class EtcdClient:
 
     async def create(self, key: bytes, value: bytes, lease: int = 0, purpose: str = "create") -> TxnResult:
         """Put `key` if it does not exist (mod_revision = 0)."""
-        request = rpc.TxnRequest(compare=[_unmodified(key, 0)], success=[_put(key, value, lease)])
-        return await self._txn(request, purpose)
+        return await self.create_all([Put(key, value, lease)], purpose)
 
     async def create_all(self, puts: Sequence[Put], purpose: str = "create") -> TxnResult:
         """Put all of them, at most 128, if none of the keys exists: all at one revision."""

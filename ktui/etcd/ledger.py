@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -11,10 +9,8 @@ from msgspec.structs import replace
 
 from ktui.contract.events import AnyEvent, EtcdCall, EtcdHealth, EtcdProgress, EtcdUsage
 from ktui.etcd.errors import UnreachableError
-from ktui.telemetry.bus import Bus
+from ktui.telemetry.bus import Bus, StatePublisher
 from ktui.telemetry.meter import current_meter
-
-PUBLISH_INTERVAL = 0.25  # seconds: at most four EtcdUsage and EtcdProgress events per second
 
 
 @dataclass(slots=True)
@@ -46,8 +42,8 @@ class Ledger:
         self.db_bytes = self.in_use_bytes = 0
         self._health = EtcdHealth(ok=True)
         self._published: tuple[AnyEvent, ...] = ()
-        self._published_at = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._publisher = StatePublisher(bus, self._publish)
+        self._changed = self._publisher.changed
         bus.add_snapshot(self.describe)
 
     @property
@@ -161,26 +157,14 @@ class Ledger:
             self._publish_health(replace(self._health, ok=False, detail=str(error)))
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._flush()
+        self._publisher.close()
+        self._publish()
 
     def _publish_health(self, health: EtcdHealth) -> None:
         self._health = health
         self.bus.publish(health)
 
-    def _changed(self) -> None:
-        if self._timer is not None:
-            return
-        due = self._published_at + PUBLISH_INTERVAL - time.monotonic()
-        if due <= 0:
-            self._flush()
-        else:
-            self._timer = asyncio.get_running_loop().call_later(due, self._flush)
-
-    def _flush(self) -> None:
-        self._timer = None
-        self._published_at = time.monotonic()
+    def _publish(self) -> None:
         usage, progress, _ = state = tuple(self.describe())
         for event in (usage, progress):
             if event not in self._published:

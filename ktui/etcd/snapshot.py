@@ -9,12 +9,11 @@ import os
 import re
 import struct
 import zlib
-from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from ktui.etcd.binary import Binary, packaged_binary
+from ktui.etcd.binary import Binary, output_of, packaged_binary
 from ktui.etcd.bolttree import BoltTree, DamagedError
 from ktui.etcd.errors import SnapshotError
 from ktui.etcd.server_log import EtcdLog
@@ -204,19 +203,11 @@ def _tool(binary: Binary) -> list[str]:
 
 
 async def _run(command: list[str], file: Path, warnings: list[str]) -> None:
-    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
     try:
-        async with asyncio.timeout(RESTORE_SECONDS):
-            output, _ = await process.communicate()
-    except BaseException as error:
-        # the process has ended, and the notification comes late
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-        if not isinstance(error, TimeoutError):
-            raise
+        status, output = await output_of(command, RESTORE_SECONDS)
+    except TimeoutError:
         raise SnapshotError(f"snapshot {file} is not restored after {RESTORE_SECONDS:.0f} s.") from None
-    if process.returncode:
+    if status:
         log = EtcdLog()
         for line in output.splitlines():
             log.add(line)

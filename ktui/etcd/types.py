@@ -76,7 +76,6 @@ class EtcdStatus:
     db_size: int
     db_in_use: int
     revision: int
-    leader: int
     errors: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""ListOptions and GetOptions, decoded from a query string as kube-apiserver decodes them."""
+"""The options of reads, decoded from a query string as kube-apiserver decodes them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _KNOWN_ON_GET = frozenset({"resourceVersion", "pretty", "includeObject", "timeou
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """Options of LIST, WATCH and DELETECOLLECTION. Selectors are raw text.
+    """Options of LIST, WATCH and DELETECOLLECTION, and of GET, which has only `resource_version`.
+
+    Selectors are raw text.
 
     `unknown` are the parameters that kube-apiserver silently ignores, in the query's order: a misspelt
     `filedSelector` turns a narrow LIST into a full one.
@@ -50,14 +52,6 @@ class ListOptions:
     watch: bool = False
     unknown: tuple[str, ...] = ()
     shard_selector: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GetOptions:
-    """Options of GET, which ignores resourceVersionMatch."""
-
-    resource_version: str = ""
-    unknown: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=16)
@@ -88,11 +82,11 @@ def parse_list_options(query: str) -> ListOptions:
 
 
 @lru_cache(maxsize=256)
-def parse_get_options(query: str) -> GetOptions:
-    """Decode the raw query of a GET."""
+def parse_get_options(query: str) -> ListOptions:
+    """Decode the raw query of a GET, which ignores resourceVersionMatch."""
     values = first_values(query)
     unknown = tuple(key for key in values if key not in _KNOWN_ON_GET)
-    return GetOptions(values.get("resourceVersion", ""), unknown)
+    return ListOptions(resource_version=values.get("resourceVersion", ""), unknown=unknown)
 
 
 def with_watch_defaults(options: ListOptions, *, watch_list: bool) -> ListOptions:

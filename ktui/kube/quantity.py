@@ -70,8 +70,7 @@ def is_whole(quantity: str) -> bool:
 
     They have 64 bits: those of long rows of digits overflow, and those of large suffixes count as 0.
     """
-    with localcontext() as context:
-        context.prec = _DIGITS
+    with localcontext(prec=_DIGITS):
         thousandths = int((amount(quantity) * 1000).to_integral_value(ROUND_UP))
     if quantity.isdecimal():
         half = _OVERFLOW // 2
@@ -84,10 +83,14 @@ def added(one: str, other: str) -> str:
     first, second = _parsed(one), _parsed(other)
     if isinstance(first, str) or isinstance(second, str):
         return other if isinstance(first, str) else one
-    with localcontext() as context:
-        context.prec = _DIGITS
+    with localcontext(prec=_DIGITS):
         total = first.value + second.value
     return _canonical(total, (first if first.value else second).family)
+
+
+def less(one: str, other: str) -> str:
+    """Return the difference of two quantities, in the form that `added` gives their sum."""
+    return added(one, other[1:] if other.startswith("-") else f"-{other.removeprefix('+')}")
 
 
 def quantity_fault(value: Any) -> str:
@@ -132,8 +135,7 @@ def _suffix(suffix: str) -> tuple[str, int] | None:
 
 def _binary_quantity(text: str, sign: str, digits: str, fraction: str, bits: int) -> Quantity:
     """Return a quantity with a binary suffix: not more than an int64, and a decimal one if below 1."""
-    with localcontext() as context:
-        context.prec = _DIGITS
+    with localcontext(prec=_DIGITS):
         value = Decimal(f"{digits}{fraction}e-{len(fraction)}") * (1 << bits)
     quick = not fraction and 15 - len(digits) - bits * 3 // 10 - 1 >= 0
     literal = text if quick and int(digits) % 8 else ""
@@ -146,8 +148,7 @@ def _rounded(value: Decimal, scale: int) -> Decimal:
     """Round away from zero what is finer than a power of ten."""
     if int(value.as_tuple().exponent) >= scale:
         return value
-    with localcontext() as context:
-        context.prec = _DIGITS
+    with localcontext(prec=_DIGITS):
         return value.quantize(Decimal(1).scaleb(scale), rounding=ROUND_UP)
 
 
@@ -155,8 +156,7 @@ def _canonical(value: Decimal, family: str) -> str:
     """Format the value with the suffixes of its family."""
     if not value:
         return "0"
-    with localcontext() as context:
-        context.prec = _DIGITS
+    with localcontext(prec=_DIGITS):
         if family == "Ki" and abs(value) >= 1024 and value == value.to_integral_value():
             return _binary(int(value))
         return _decimal(value.normalize(), exponent_form=family == "e")

@@ -81,14 +81,14 @@ class RequestAttributes(NamedTuple):
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
-def attributes_of(info: RequestInfo, verb: str, name: str = "") -> RequestAttributes:
-    """The attributes of a request with the API's `verb`; `name` is the metadata.name that a LIST selects."""
+def attributes_of(info: RequestInfo, verb: str) -> RequestAttributes:
+    """Return the attributes of a request with the API's `verb`."""
     if not info.is_resource:
         return RequestAttributes(verb, path=info.path)
     # The namespace of a Namespace object is the object itself.
     namespace = info.name if info.resource == "namespaces" and not info.group else info.namespace
     return RequestAttributes(
-        verb, info.group, info.resource, info.subresource, "", namespace, info.name or name, info.version
+        verb, info.group, info.resource, info.subresource, "", namespace, info.name, info.version
     )
 
 

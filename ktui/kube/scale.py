@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import go_type, go_value
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.selectors.requirements import requirements_of
@@ -84,15 +83,6 @@ def owns_replicas(entry: Obj, paths: ScalePaths = BUILTIN_PATHS) -> bool:
     for name in _names(paths.replicas):
         node = node.get(f"f:{name}") if isinstance(node, dict) else None
     return node is not None
-
-
-def replicas_of(scale: Obj, name: str, paths: ScalePaths = BUILTIN_PATHS) -> int:
-    """Return the replicas that a Scale requests; StatusError 422 if a built-in kind cannot have them."""
-    replicas: int = (scale.get("spec") or {}).get("replicas") or 0
-    if replicas < 0 and not paths.custom:
-        error = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
-        raise invalid_object("Scale", "autoscaling", name, [error])
-    return replicas
 
 
 def selector_text(selector: Any) -> str:

@@ -25,6 +25,7 @@ MOST = (1 << 63) - 1
 MOST_CALLED = 500  # webhooks, and admission plugins
 _READS = {"get": "etcd_gets", "list": "etcd_lists", "listStream": "etcd_lists"}
 _WRITES = frozenset(("create", "update", "delete"))
+_SCOPES = {"cluster": 2, "namespace": 4}  # of collections: where their figures begin in `durations`
 _UNIFIED = "watchcache"  # 1.37: LISTs of the cache are counted under the storage's names
 _FROM_STORAGE = {
     "storage_lists": "cache_lists", "etcd_fetched": "cache_fetched", "etcd_returned": "cache_returned"
@@ -166,6 +167,8 @@ class _Reader:
             numbers["list_rejected" if code == "429" else "list_errors"] += sample.value
         elif verb == "GET" and failed and code not in ("404", "429"):
             numbers["get_errors"] += sample.value
+        elif VERBS.get(verb) == "deletes" and sample.labels.get("scope") in _SCOPES and code[:1] != "4":
+            numbers["collection_deletes"] += sample.value
 
     def terminations(self, family: Family, suffix: str, sample: Sample) -> None:
         if sample.labels.get("code") != "429":  # these are counted as rejected
@@ -174,7 +177,7 @@ class _Reader:
     def durations(self, family: Family, suffix: str, sample: Sample) -> None:
         if sample.labels.get("subresource"):
             return
-        scope = {"cluster": 2, "namespace": 4}.get(sample.labels.get("scope", ""))
+        scope = _SCOPES.get(sample.labels.get("scope", ""))
         numbers, total = self._of(sample.labels), suffix == "_sum"
         for first in (0, scope):
             if first is not None:

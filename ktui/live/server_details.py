@@ -13,6 +13,7 @@ from ktui import __version__
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
 from ktui.client.kube_connection import KubeConnection
+from ktui.client.list_stream import ItemList
 from ktui.contract.events import AnyEvent, ServerInfo
 from ktui.contract.events.base import KUBE_APISERVER
 from ktui.contract.events.live import FlowConfig, LiveServer, LiveStatus, ReplicaScrape
@@ -37,18 +38,6 @@ _IDENTITY = "apiserver.kubernetes.io/identity"
 class _Version(msgspec.Struct):
     major: str = ""
     minor: str = ""
-
-
-class _Metadata(msgspec.Struct):
-    labels: dict[str, str] | None = None
-
-
-class _Lease(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-
-
-class _Leases(msgspec.Struct):
-    items: list[_Lease] | None = None
 
 
 class ServerDetails:
@@ -87,7 +76,7 @@ class ServerDetails:
         try:
             self.not_ready = await self._failed_checks(connection)
             if not self.refusals.refused(LEASES):
-                leases = decode_json(await connection.document(LEASES), _Leases)
+                leases = decode_json(await connection.document(LEASES), ItemList)
                 labels = [lease.metadata.labels or {} for lease in leases.items or ()]
                 replicas = sum(found.get(_IDENTITY) == "kube-apiserver" for found in labels)
                 self.expected = replicas or None
@@ -110,8 +99,10 @@ class ServerDetails:
 
     async def read_flow(self, connection: ReplicaConnection) -> FlowConfig | None:
         """Return the configuration of flow control; None if it cannot be read."""
+        if not (paths := flow_paths(self.minor)):
+            return None
         found = []
-        for path in flow_paths(self.minor):
+        for path in paths:
             if self.refusals.refused(path):
                 return None
             try:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ktui.contract.etcd_documents import (
     Churn,
-    FieldSize,
     KeyPage,
     LargeKey,
     PrefixChild,
@@ -22,7 +20,7 @@ from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import CompactedError, EtcdError
 from ktui.etcd.types import KV
 from ktui.storage.churn import MOST_KEYS, ChurnMeter, follow
-from ktui.storage.keys import key_bytes, key_text, range_end, read_value
+from ktui.storage.keys import DecodedValue, key_bytes, key_text, range_end, read_value
 from ktui.storage.prefix import find_children
 from ktui.storage.prefix_sizes import GENTLE, SECRETS, THOROUGH, Sizes
 from ktui.telemetry.off_loop import Slices
@@ -93,27 +91,12 @@ KEY_SORTS: Mapping[str, Callable[[StoredKey], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KeyValue:
-    """One key at one revision. `ttl` is in seconds; -1: no lease, or expired; None: unknown (read-only).
+class KeyValue(NamedTuple):
+    """One key at one revision. `ttl` is in seconds; -1: no lease, or expired; None: unknown (read-only)."""
 
-    `json` is None for a value that is not an object; then `error` is the reason. `sizes` are the stored bytes
-    by field, the largest first; empty for a value without fields.
-    """
-
-    key: str
-    mod_revision: int
-    create_revision: int
-    version: int
-    lease: int
+    kv: KV
     ttl: int | None
-    encoding: str
-    api_version: str
-    kind: str
-    json: dict[str, Any] | None
-    raw: bytes
-    error: str
-    sizes: Sequence[FieldSize] = ()
+    decoded: DecodedValue
 
 
 class EtcdBrowser:
@@ -202,11 +185,7 @@ class EtcdBrowser:
             kv = await self._at(key_bytes(key), revision)
             if kv is None:
                 return None
-            value, ttl = read_value(kv.value, kv.mod_revision, self._codec), await self._ttl(kv)
-            return KeyValue(
-                key_text(kv.key), kv.mod_revision, kv.create_revision, kv.version, kv.lease, ttl,
-                value.encoding, value.api_version, value.kind, value.json, kv.value, value.error, value.sizes,
-            )  # fmt: skip
+            return KeyValue(kv, await self._ttl(kv), read_value(kv.value, kv.mod_revision, self._codec))
 
     async def history(self, key: str, limit: int = 100) -> Sequence[StoredKey]:
         """Return the revisions of a key since its creation, newest first, as far back as etcd has them."""

@@ -50,7 +50,8 @@ def restored(delta: Delta, base: bytes) -> bytes:
     """Return the value that `difference` encoded with this base."""
     middle = delta.middle
     if delta.deflated:
-        middle = _inflate(middle, _dictionary(base, delta.head, delta.tail))
+        dictionary = _dictionary(base, delta.head, delta.tail)
+        middle = zlib.decompressobj(_RAW_DEFLATE, zdict=dictionary).decompress(middle)
     return b"".join((base[: delta.head], middle, base[len(base) - delta.tail :]))
 
 
@@ -59,17 +60,8 @@ def _dictionary(base: bytes, head: int, tail: int) -> bytes:
 
 
 def _deflate(data: bytes, dictionary: bytes) -> bytes:
-    if not dictionary:
-        deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW_DEFLATE)
-    else:
-        deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW_DEFLATE, zdict=dictionary)
+    deflater = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW_DEFLATE, zdict=dictionary)
     return deflater.compress(data) + deflater.flush()
-
-
-def _inflate(data: bytes, dictionary: bytes) -> bytes:
-    if not dictionary:
-        return zlib.decompress(data, _RAW_DEFLATE)
-    return zlib.decompressobj(_RAW_DEFLATE, zdict=dictionary).decompress(data)
 
 
 def _equal(value: bytes, base: bytes, *, tail: bool) -> int:

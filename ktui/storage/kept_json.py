@@ -28,7 +28,6 @@ class Keeping(Protocol):
 
     def drop_kept(self) -> None:
         """Drop what can be computed again."""
-        ...
 
 
 class KeptJson:

@@ -58,14 +58,14 @@ def key_bytes(text: str) -> bytes:
 
 
 class DecodedValue(NamedTuple):
-    """A decoded value."""
+    """A decoded value. `json` is None for a value that is not an object."""
 
     encoding: str
     api_version: str
     kind: str
     json: dict[str, Any] | None
     error: str  # why the value is not an object
-    sizes: Sequence[FieldSize] = ()  # the stored bytes by field
+    sizes: Sequence[FieldSize] = ()  # the stored bytes by field, the largest first
 
 
 def read_value(raw: bytes, rv: int, codec: Codec) -> DecodedValue:

@@ -249,9 +249,6 @@ class StoredObject(msgspec.Struct, gc=False, eq=False):
         own = self._reader.resource
         return resource is own or resource == own
 
-    def item_json(self) -> bytes:
-        return b"".join(self.item_pieces())
-
     def full_json(self) -> bytes:
         """Return the complete JSON, kind and apiVersion first."""
         if isinstance(self._value, bytes) and self._value.startswith(MAGIC):

@@ -22,12 +22,14 @@ _UNUSUAL = 20  # an object this many times larger than the median stands for its
 
 
 @dataclass(frozen=True, slots=True)
-class SizeEstimate:
-    """Bytes of a range; the true number is between `low` and `high` in 95 of 100 clusters."""
+class StoredSize:
+    """A prefix's keys plus values: `exact`, or estimated: between `low` and `high` in 95 of 100 clusters."""
 
+    count: int
     bytes: int
-    low: int
-    high: int
+    exact: bool
+    low: int = 0
+    high: int = 0
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ class RangeSample:
             sizes = [size for _, size in found]
             self._places.insert(at, _Place(found[0][0], found[-1][0], sizes, after))
 
-    def estimate(self) -> SizeEstimate:
+    def estimate(self) -> StoredSize:
         """Return the bytes of all keys, with an interval.
 
         Keys between two places are taken to be as large as those of both. The error of that is judged by how
@@ -128,7 +130,7 @@ class RangeSample:
         known, sizes = self.sampled_bytes, [size for place in self._places for size in place.sizes]
         unread = max(0, self.count - len(sizes))
         if not sizes or not unread:
-            return SizeEstimate(known, known, known)
+            return StoredSize(self.count, known, exact=True, low=known, high=known)
         usual = _UNUSUAL * median(sizes)
         means = [fmean(min(size, usual) for size in place.sizes) for place in self._places]
         variance = self._variance(means, usual)
@@ -139,9 +141,8 @@ class RangeSample:
             rare += place.after * fmean(self._places[each].mean - means[each] for each in around)
             squares += place.after**2 * variance
         factor = math.exp((_DEVIATIONS + _FEW / len(means)) * math.sqrt(squares) / total) if total else 1.0
-        return SizeEstimate(
-            round(total), max(known, round(total / factor)), round(total * factor + rare) + LARGEST
-        )
+        low, high = max(known, round(total / factor)), round(total * factor + rare) + LARGEST
+        return StoredSize(self.count, round(total), exact=low == high, low=low, high=high)
 
     def _variance(self, means: Sequence[float], usual: float) -> float:
         """Return the variance of the mean of a place: by neighbours, or by its own keys if that is more."""
@@ -163,17 +164,6 @@ def _shared(one: bytes, two: bytes) -> int:
 
 
 SECRETS = b"/secrets/"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredSize:
-    """A prefix's keys plus values: `exact`, or estimated, and most probably between `low` and `high`."""
-
-    count: int
-    bytes: int
-    exact: bool
-    low: int = 0
-    high: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +219,7 @@ class Sizes:
         known = self._known.get(prefix)
         if known is not None and known.size.count and now - known.at < self._effort.valid_seconds:
             if known.sample is not None and await self._visit(prefix, end, known.sample):
-                known.size = _estimated(known.sample)
+                known.size = known.sample.estimate()
             return _for_count(known.size, count)
         if SECRETS in prefix + b"/" and not self._effort.reads_secrets:
             return StoredSize(count, 0, exact=not count)
@@ -248,7 +238,7 @@ class Sizes:
         sample = RangeSample(prefix, count, self._rng)
         sample.add([(kv.key, _weight(kv)) for kv in first], 0)
         await self._visit(prefix, end, sample, effort.first_places - 1, weight + effort.most_bytes)
-        return _estimated(sample), sample
+        return sample.estimate(), sample
 
     async def _first_keys(self, start: bytes, end: bytes, most: int) -> list[KV]:
         """Read up to `most` keys from the start of the range, as far as the limit of bytes allows."""
@@ -289,11 +279,6 @@ class Sizes:
 
 def _weight(kv: KV) -> int:
     return len(kv.key) + len(kv.value)
-
-
-def _estimated(sample: RangeSample) -> StoredSize:
-    found = sample.estimate()
-    return StoredSize(sample.count, found.bytes, found.low == found.high, found.low, found.high)
 
 
 def _for_count(size: StoredSize, count: int) -> StoredSize:

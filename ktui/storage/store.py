@@ -36,21 +36,22 @@ class StoreWatch:
     """Async iterator of an etcd watch's transactions: all events of one revision, or one BOOKMARK.
 
     Each event has the object and its previous state. Raises CompactedError, UnreadableError or another
-    EtcdError; ends after `close`. Objects are already scanned, except replaced ones.
+    EtcdError. Objects are already scanned, except replaced ones. A progress request of
+    `stream` is answered by a BOOKMARK.
     """
 
     def __init__(self, reader: Reader, stream: WatchStream) -> None:
         self._reader = reader
-        self._stream = stream
+        self.stream = stream
         self._events: deque[WatchEvent] = deque()
         self._slices = Slices()
 
     async def __aenter__(self) -> StoreWatch:
-        await self._stream.open()
+        await self.stream.open()
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        await self.close()
+        await self.stream.close()
 
     def __aiter__(self) -> StoreWatch:
         return self
@@ -58,7 +59,7 @@ class StoreWatch:
     async def __anext__(self) -> list[StoreEvent]:
         pending = self._events
         if not pending:
-            batch = await anext(self._stream)
+            batch = await anext(self.stream)
             if batch.is_progress:
                 return [StoreEvent("BOOKMARK", None, None, batch.revision)]
             pending.extend(batch.events)
@@ -69,23 +70,6 @@ class StoreWatch:
         if any(_size(event) >= LARGE_BYTES for event in transaction):
             return await compute_large(lambda: [*map(self._event, transaction)])
         return [*map(self._event, transaction)]
-
-    @property
-    def created_at(self) -> float:
-        """Time when etcd confirmed the watch (time.monotonic), 0 before."""
-        return self._stream.created_at
-
-    @property
-    def heard_at(self) -> float:
-        """Time of etcd's last message on the watch's connection (time.monotonic), 0 before the first."""
-        return self._stream.heard_at
-
-    async def request_progress(self) -> None:
-        """Request a BOOKMARK at etcd's revision, once all events up to it have arrived."""
-        await self._stream.request_progress()
-
-    async def close(self) -> None:
-        await self._stream.close()
 
     def _event(self, event: WatchEvent) -> StoreEvent:
         kv, rv = event.kv, event.kv.mod_revision
@@ -201,7 +185,7 @@ class Store:
         return (await self._client.range(prefix, range_end(prefix), count_only=True, purpose="count")).count
 
     def watch(self, from_revision: int, namespace: str | None = None) -> StoreWatch:
-        """Watch all changes after `from_revision`. Close the watch, or use `async with`."""
+        """Watch all changes after `from_revision`, in an `async with`."""
         prefix = self._keys.collection(namespace).encode()
         return StoreWatch(
             self._reader, self._client.watch(prefix, range_end(prefix), start_revision=from_revision + 1)

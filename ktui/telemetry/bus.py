@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import closing
 
 import msgspec.structs
 
@@ -95,7 +96,47 @@ class Bus:
         self.watched = True
         return subscription
 
+    async def follow(self, take: Callable[[AnyEvent], None]) -> None:
+        """Pass each event to `take`, until cancelled."""
+        with closing(self.subscribe()) as subscription:
+            async for batch in subscription.batches():
+                for event in batch:
+                    take(event)
+
     def unsubscribe(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
             self.watched = bool(self._subscriptions)
+
+
+PUBLISH_SECONDS = 0.25  # between two states of the same part
+
+
+class StatePublisher:
+    """Calls `publish` soon after each call of `changed`, while the bus has subscribers."""
+
+    def __init__(self, bus: Bus, publish: Callable[[], None]) -> None:
+        self._bus = bus
+        self._publish = publish
+        self._last = 0.0
+        self._pending: asyncio.TimerHandle | None = None
+
+    def changed(self) -> None:
+        """Publish now, or as soon as a quarter of a second has passed since the last time."""
+        if self._pending is not None or not self._bus.watched:
+            return
+        wait = self._last + PUBLISH_SECONDS - time.monotonic()
+        if wait <= 0:
+            self._now()
+        else:
+            self._pending = asyncio.get_running_loop().call_later(wait, self._now)
+
+    def close(self) -> None:
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+
+    def _now(self) -> None:
+        self._pending = None
+        self._last = time.monotonic()
+        self._publish()

@@ -157,9 +157,6 @@ class Meter(Cost):
                 self._look_at = self.held + TELLING_BYTES
                 self.look()
 
-    def release(self, size: int) -> None:
-        self.held -= size
-
     def reach(self, size: int) -> None:
         """Record a peak of `size` bytes above what is held."""
         if self.held + size > self.peak_held:

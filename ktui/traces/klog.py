@@ -194,8 +194,10 @@ def _route(top: TraceSpan, spans: list[TraceSpan]) -> tuple[str, str]:
 
 
 def _fields(text: str) -> list[tuple[str, str]]:
-    """Return the fields `name:value,name:value`. Raises BrokenTrace if a name appears twice."""
+    """Return the fields `name:value,name:value`, or none. Raises BrokenTrace if a name appears twice."""
     found = list(_FIELD.finditer(text))
+    if not found:
+        return []
     keys = [match[1] for match in found]
     if len(set(keys)) < len(keys):
         raise BrokenTrace("a klog trace with a field's name in a value")

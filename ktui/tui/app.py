@@ -11,25 +11,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on
 from textual.binding import BindingType
 from textual.command import Provider
 from textual.content import Content
 from textual.widgets import Input
 
-from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.memory import LineHistory
 from ktui.tui.navigation.modes import MODES as ALL_MODES
 from ktui.tui.navigation.modes import OWN_FLOW
-from ktui.tui.navigation.navigator import Navigator
+from ktui.tui.navigation.navigator import NavigationActions
 from ktui.tui.prompt.prompt import Prompt
-from ktui.tui.replay.actions import ReplayActions, watch_recording
 from ktui.tui.screen_bases.first_screen import FirstScreen, opening
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 if TYPE_CHECKING:
-    from ktui.tui.commands import Commands
+    from ktui.tui.commands.all_commands import Commands
     from ktui.tui.story import Story
 
 MISTAKES = 3  # errors of the config file that are shown at the start
@@ -37,12 +34,12 @@ PANEL_EVERY = 3  # ticks: panels are painted at a third of the tables' rate
 
 
 def _palette() -> type[Provider]:
-    from ktui.tui.commands import KtuiCommands  # start-up time
+    from ktui.tui.commands.all_commands import KtuiCommands  # start-up time
 
     return KtuiCommands
 
 
-class KtuiApp(ReplayActions):
+class KtuiApp(NavigationActions):
     """All screens, over one state."""
 
     TITLE = "ktui"
@@ -54,10 +51,6 @@ class KtuiApp(ReplayActions):
     ENABLE_COMMAND_PALETTE = True
 
     _drains = 0
-
-    @cached_property
-    def navigator(self) -> Navigator:
-        return Navigator(self)
 
     @cached_property
     def story(self) -> Story:
@@ -88,7 +81,8 @@ class KtuiApp(ReplayActions):
     def tick(self) -> None:
         """Fold the events received and let the current screen paint."""
         super().tick()
-        watch_recording(self)
+        if problem := self.recording.failed():
+            self.notify(problem, title="recording ended", severity="error", timeout=20)
         if not self.screen_stack:  # the app is ending, but the timer may tick once more
             return
         screen = self.screen
@@ -107,30 +101,12 @@ class KtuiApp(ReplayActions):
         if self.screen_stack and isinstance(self.screen, ModeScreen) and self.screen.paintable:
             self.screen.paint_frame(self.state, self.link)
 
-    # Navigation.
-
-    async def action_go(self, mode: str) -> None:
-        await self.navigator.go_to_mode(mode)
-
-    @on(Dashboard.GoTo)
-    async def _go_to(self, event: Dashboard.GoTo) -> None:
-        await self.navigator.go(event.place)
-
-    @on(ModeScreen.Moved)
-    def _moved(self, event: ModeScreen.Moved) -> None:
-        self.navigator.moved(event.before, event.now)
-
-    async def action_come_back(self) -> None:
-        await self.navigator.come_back()
-
-    async def action_travel(self, step: int) -> None:
-        """Go back (-1) or forward (1) in the history of places."""
-        await self.navigator.step(step)
+    # Actions of the app's keys.
 
     @property
     def commands(self) -> Commands:
         """The commands that can be typed after `:`."""
-        from ktui.tui.commands import COMMANDS  # start-up time
+        from ktui.tui.commands.all_commands import COMMANDS  # start-up time
 
         return COMMANDS
 
@@ -141,8 +117,6 @@ class KtuiApp(ReplayActions):
                 entered=lambda text: self.commands.run(self, text),
                 suggest=lambda text: self.commands.suggest(self, text),
             )  # fmt: skip
-
-    # Actions of the app's keys.
 
     def action_pause(self) -> None:
         if self.intake.playback is not None:
@@ -162,7 +136,7 @@ class KtuiApp(ReplayActions):
         """Open the choice of the Kubernetes version that the server follows, at version `wanted`."""
         from ktui.tui.dialogs.rules import choose_rules  # start-up time
 
-        self.navigator.keep_selection()
+        self.keep_selection()
         choose_rules(self, wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -180,7 +154,7 @@ class KtuiApp(ReplayActions):
     def _escape_ends_jump(self) -> bool:
         """True if Esc returns to the start of a jump: there is no input or filter that it would end first."""
         screen = self.screen
-        if self.navigator.came_from is None or not isinstance(screen, ModeScreen) or not screen.paintable:
+        if self.came_from is None or not isinstance(screen, ModeScreen) or not screen.paintable:
             return False
         table = screen.active_table()
         return not isinstance(self.focused, Input) and not (table is not None and table.filter)

@@ -6,7 +6,8 @@ No other module of the dashboard may name a private attribute of Textual.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from textual.app import App
 from textual.cache import FIFOCache
 from textual.events import Resize
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.strip import Strip
@@ -82,6 +84,15 @@ look_once_at_classes()
 def running_app() -> App[Any] | None:
     """Return the app that handles the current message; None outside an app."""
     return active_app.get(None)
+
+
+def call_after(pump: MessagePump, seconds: float, callback: Callable[[], object]) -> asyncio.TimerHandle:
+    """Call back once, between two messages of `pump`; cancelling the handle prevents it.
+
+    Textual's `set_timer` never calls back if the process is suspended for `seconds` as the timer begins to
+    wait (a busy machine, garbage collection): it takes the only tick for one that was missed.
+    """
+    return asyncio.get_running_loop().call_later(seconds, pump.call_next, callback)
 
 
 class SafeApp(App[int]):

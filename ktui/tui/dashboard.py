@@ -13,7 +13,8 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from textual import events, on
@@ -21,22 +22,23 @@ from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.widget import Widget
 from textual.worker import Worker
 
+from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent
 from ktui.core.format import safe
 from ktui.core.references import Place, RequestRef, Selection
 from ktui.core.state import State
 from ktui.supervision import PAUSES, Failure, describe
 from ktui.tui.compat import WholeScreen
-from ktui.tui.intake import Intake
+from ktui.tui.intake import ActiveRecording, Intake
 from ktui.tui.keys.hints import usable, written
 from ktui.tui.looks.looks import WATCH_INTERVAL
 from ktui.tui.looks.themed import ThemedApp
 from ktui.tui.memory import RecentNames, TableMemory
 from ktui.tui.preferences import DEFAULTS, Preferences
-from ktui.tui.replay.recording import ActiveRecording
 from ktui.tui.source import Link, TelemetrySource
 
 if TYPE_CHECKING:
@@ -258,6 +260,14 @@ class Dashboard(ThemedApp):
     def _notify_of_bug(self, text: str) -> None:
         self.notify(safe(text), title="a bug in ktui", severity="error")
 
+    @contextmanager
+    def notifying_errors(self, title: str = "", severity: SeverityLevel = "error") -> Iterator[None]:
+        """Notify of a ClientError, which ends the block."""
+        try:
+            yield
+        except ClientError as error:
+            self.notify(str(error), title=title, severity=severity)
+
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
             self._keys.pressed()
@@ -272,12 +282,9 @@ class Dashboard(ThemedApp):
         """Queue events; the next tick folds them."""
         self.intake.take(events)
 
-    def fold(self) -> None:
-        self.intake.fold()
-
     def tick(self) -> None:
         """Apply the queued events and let the current screen paint."""
-        self.fold()
+        self.intake.fold()
 
     def _tick_supervised(self) -> None:
         """Tick, or only fold where KeyActivity defers the frame: a backlog would delay the next tick.
@@ -287,7 +294,7 @@ class Dashboard(ThemedApp):
         if time.monotonic() < self._paused_until:
             return
         try:
-            (self.fold if self._keys.defers_tick() else self.tick)()
+            (self.intake.fold if self._keys.defers_tick() else self.tick)()
         except Exception as error:
             self._failures += 1
             pause = PAUSES[min(self._failures, len(PAUSES)) - 1]

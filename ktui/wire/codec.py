@@ -1,7 +1,7 @@
 """Convert stored bytes to the JSON that kube-apiserver serves, and back.
 
-Most callers use `item_json` and `object_json`. A caller that caches an object caches its template instead:
-the JSON with a placeholder for the resourceVersion, so that a new revision never decodes the object again.
+A caller that caches an object caches its template: the JSON with a placeholder for the resourceVersion, so
+that a new revision never decodes the object again.
 """
 
 from functools import cache
@@ -62,13 +62,9 @@ class Codec:
         if message is not None:
             self.transcoder.prepare(message)
 
-    def item_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
-        """An object's JSON in a List: built-ins without kind and apiVersion, custom resources with them."""
-        return self._joined(raw, None if rv is None else b"%d" % rv, api_version, True)
-
     def object_json(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
         """Return an object's complete JSON, with kind and apiVersion."""
-        return self._joined(raw, None if rv is None else b"%d" % rv, api_version, False)
+        return self._joined(raw, None if rv is None else b"%d" % rv, api_version)
 
     def message(self, raw: bytes, rv: int | None, api_version: str | None = None) -> bytes:
         """Return the object as a bare protobuf message; raise CodecError if it is stored as JSON."""
@@ -83,7 +79,10 @@ class Codec:
             raise _reason(error) from None
 
     def item_pieces(self, raw: bytes, rv: int | None, api_version: str | None = None) -> Pieces:
-        """Return `item_json` in pieces, which are shared with equal parts of other objects."""
+        """Return an object's JSON in a List, in pieces, which are shared with equal parts of other objects.
+
+        Built-ins come without kind and apiVersion, custom resources with them.
+        """
         texts = self._guarded(raw, None if rv is None else b"%d" % rv, api_version, True)
         return self._assembler.pieces(texts)
 
@@ -115,7 +114,7 @@ class Codec:
 
     def object_template(self, raw: bytes, api_version: str | None = None) -> bytes:
         """Return `object_json` with a placeholder for `fill`."""
-        return self._joined(raw, RV_MARK, api_version, False)
+        return self._joined(raw, RV_MARK, api_version)
 
     def message_json(self, api_version: str, kind: str, message: bytes) -> bytes:
         """The JSON, without kind, of a bare message of a known kind, as in an envelope without typeMeta."""
@@ -124,8 +123,8 @@ class Codec:
         except _BAD_BYTES as error:
             raise _reason(error) from None
 
-    def _joined(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> bytes:
-        return b"".join(self._guarded(raw, rv, api_version, item))
+    def _joined(self, raw: bytes, rv: bytes | None, api_version: str | None) -> bytes:
+        return b"".join(self._guarded(raw, rv, api_version, False))
 
     def _guarded(self, raw: bytes, rv: bytes | None, api_version: str | None, item: bool) -> list[bytes]:
         try:

@@ -34,7 +34,7 @@ METRICS = "autoscaling.alpha.kubernetes.io/metrics"
 CURRENT = "autoscaling.alpha.kubernetes.io/current-metrics"
 CONDITIONS = "autoscaling.alpha.kubernetes.io/conditions"
 BEHAVIOR = "autoscaling.alpha.kubernetes.io/behavior"
-_ROUND_TRIP = (
+ROUND_TRIP = (
     METRICS, CURRENT, CONDITIONS, BEHAVIOR, "autoscaling.alpha.kubernetes.io/scale-down-tolerance",
     "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 )  # fmt: skip
@@ -118,7 +118,7 @@ def _cpu(metrics: Iterable[Obj], side: str) -> int | None:
 
 def _annotated(hpa: Obj, kept: dict[str, Any]) -> Obj:
     metadata = dict(hpa.get("metadata") or {})
-    annotations = {k: v for k, v in (metadata.pop("annotations", None) or {}).items() if k not in _ROUND_TRIP}
+    annotations = {k: v for k, v in (metadata.pop("annotations", None) or {}).items() if k not in ROUND_TRIP}
     for name, value in kept.items():
         if value:
             annotations[name] = to_json(value).decode()

@@ -215,7 +215,8 @@ def _plan(message: str) -> MessageLayout:
     rows = list(enumerate(fields(message)))
     inlined = tuple((at, field) for at, field in rows if field.has("i"))
     parts = _PARTS if message in kind_messages() else ()
-    lists = {name for name, go_type in named_types(message).items() if go_type == "v1.ResourceList"}
+    rounds = not message.startswith("node.")  # upstream generates no defaults for this group
+    lists = {name for name, type_ in named_types(message).items() if rounds and type_ == "v1.ResourceList"}
     slots = {
         field.name: (at, _writer(field, repeats=field.name in parts, rounds=field.name in lists))
         for at, field in rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ktui.kube.fielderrors import Path, joined, within_limit
@@ -24,25 +24,32 @@ def unknown_fields(obj: Mapping[str, Any], api_version: str, kind: str, release:
     message = message_of(api_version, kind)
     if message is None:
         return []
-    own = {name: value for name, value in obj.items() if name not in _TYPE_META}
-    return [*within_limit(joined(path)[1:] for path in _of_struct(message, own, None, release))]
+    found = _of_struct(message, obj, None, release, {message, *_WHOLE})
+    return [*within_limit(joined(path)[1:] for _, path in found)]
+
+
+Unknown = tuple[Any, Path]
+"""The object that has an unknown field, and the field's path."""
 
 
 def _of_struct(
-    message: str, obj: Mapping[str, Any], path: Path | None, release: int | None
-) -> Iterator[Path]:
+    message: str, obj: Mapping[str, Any], path: Path | None, release: int | None, whole: Collection[str]
+) -> Iterator[Unknown]:
+    """Yield the unknown fields of an object and below it; messages in `whole` have kind and apiVersion."""
     known = fields_by_name(message, release)
     for name, value in obj.items():
         at = path, f".{name}"
         field = known.get(name)
         if field is None:
-            if name not in _TYPE_META or message not in _WHOLE:
-                yield at
+            if name not in _TYPE_META or message not in whole:
+                yield obj, at
         elif field.kind == "message":
-            yield from _of_value(field, value, at, release)
+            yield from _of_value(field, value, at, release, whole)
 
 
-def _of_value(field: SchemaField, value: Any, path: Path, release: int | None) -> Iterator[Path]:
+def _of_value(
+    field: SchemaField, value: Any, path: Path, release: int | None, whole: Collection[str]
+) -> Iterator[Unknown]:
     items: list[tuple[Path, Any]]
     if not field.repeated:
         items = [(path, value)]
@@ -52,27 +59,15 @@ def _of_value(field: SchemaField, value: Any, path: Path, release: int | None) -
         items = [((path, f"[{n}]"), item) for n, item in enumerate(value)] if isinstance(value, list) else []
     for at, item in items:
         if isinstance(item, dict):
-            yield from _of_struct(field.type, item, at, release)
+            yield from _of_struct(field.type, item, at, release, whole)
 
 
 def drop_unknown(obj: dict[str, Any], api_version: str, kind: str, release: int | None) -> None:
-    """Remove in place what `unknown_fields` names."""
+    """Remove in place what `unknown_fields` names, and the kinds of claim templates."""
     message = message_of(api_version, kind)
     if message is not None:
-        _drop(message, obj, release, frozenset(_TYPE_META))
-
-
-def _drop(message: str, obj: dict[str, Any], release: int | None, more: frozenset[str] = frozenset()) -> None:
-    known = fields_by_name(message, release)
-    for name in [name for name in obj if name not in known and name not in more]:
-        del obj[name]
-    for name, value in obj.items():
-        field = known.get(name)
-        if field is not None and field.kind == "message" and not isinstance(value, str):
-            items = value.values() if field.is_map else value if field.repeated else (value,)
-            for item in items or ():
-                if isinstance(item, dict):
-                    _drop(field.type, item, release)
+        for holder, (_, part) in [*_of_struct(message, obj, None, release, {message})]:
+            del holder[part[1:]]
 
 
 _ZEROS: dict[str, Any] = {"string": "", "bool": False, "int32": 0, "int64": 0, "double": 0, "quantity": "0"}

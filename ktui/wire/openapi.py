@@ -1,4 +1,4 @@
-"""OpenAPI schemas of the built-in kinds, from the fields of their messages; without descriptions.
+"""OpenAPI schemas of the built-in kinds, from the fields of their messages; without descriptions of those.
 
 `required` are the members that Go's encoding never omits; upstream marks them by hand, with nearly the same
 result.
@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktui.kube.structural.schema import list_schema
+from ktui.kube.structural.published import TYPE_MEMBERS, list_schema
 from ktui.wire.pb import put_bytes
 from ktui.wire.schema import SchemaField, fields, kind_messages, message_of
 
@@ -52,7 +52,6 @@ _PLAIN: dict[str, Schema] = {
     "double": {"type": "number", "format": "double"},
     "bytes": {"type": "string", "format": "byte"},
 }
-_TYPE_MEMBERS: Schema = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
 
 
 def schema_name(message: str) -> str:
@@ -103,7 +102,7 @@ def _rows(message: str, release: int) -> Iterator[SchemaField]:
 def _message_schema(message: str, release: int, root: str) -> Schema:
     rows = [*_rows(message, release)]
     known = kind_messages().get(message)
-    properties = {row.name: _property(row, root) for row in rows} | (_TYPE_MEMBERS if known else {})
+    properties = {row.name: _property(row, root) for row in rows} | (TYPE_MEMBERS if known else {})
     schema: Schema = {"type": "object"}
     if properties:
         schema["properties"] = dict(sorted(properties.items()))

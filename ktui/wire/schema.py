@@ -67,6 +67,11 @@ class SchemaField(msgspec.Struct, frozen=True, array_like=True):
         return "r" in self.flags or "m" in self.flags
 
     @property
+    def printed_if_absent(self) -> bool:
+        """As a zero value: `"status": {}`, `null`."""
+        return not self.has("o") or (self.kind == "message" and not self.repeated and not self.has("p"))
+
+    @property
     def wire_type(self) -> int:
         if self.is_map:
             return BYTES
@@ -142,8 +147,11 @@ def _as_of(message: str, row: SchemaField, release: int | None, served: bool) ->
     if served and key in READ_DEFAULTS:
         row = msgspec.structs.replace(row, default=READ_DEFAULTS[key])
     since, until = _file().since.get(key), _file().until.get(key)
+    shown_as = SERVED_AS if release is None and served else release
+    if until and shown_as is not None and shown_as <= _minor(until):
+        row = msgspec.structs.replace(row, flags=row.flags.replace("x", ""))
     if release is None:
-        left_out = since is not None and (_minor(since) > SERVED_AS or not served)
+        left_out = since is not None and row.printed_if_absent and (_minor(since) > SERVED_AS or not served)
         return msgspec.structs.replace(row, flags=row.flags + "a") if left_out else row
     if since and release < _minor(since):
         return None

@@ -112,15 +112,9 @@ class StoredCodec(Codec):
     encode_object = staticmethod(encode.encode_object)
     go_mismatch = staticmethod(misfits.go_mismatch)
     clear_nulls = staticmethod(gotypes.clear_nulls)
+    unknown_fields = staticmethod(gotypes.unknown_fields)
+    drop_unknown = staticmethod(gotypes.drop_unknown)
 
     @staticmethod
     def knows(api_version: str, kind: str) -> bool:
         return message_of(api_version, kind) is not None
-
-    def unknown_fields(self, obj: dict[str, Any], api_version: str, kind: str) -> list[str]:
-        """Paths of the fields that this release's type does not have, in the order of the object."""
-        return gotypes.unknown_fields(obj, api_version, kind, self.release)
-
-    def drop_unknown(self, obj: dict[str, Any], api_version: str, kind: str) -> None:
-        """Remove these fields in place; protobuf has no room for them anyway."""
-        gotypes.drop_unknown(obj, api_version, kind, self.release)

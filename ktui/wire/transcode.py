@@ -44,13 +44,13 @@ def map_entry_text(key_text: Text, value_text: Text) -> Text:
 
 
 def list_text(item_text: Text) -> Text:
-    """{1 repeated} → array; Kubernetes does not distinguish an empty array from null."""
+    """{1 repeated} → array, never null: all such fields are maps, whose entries upstream begins with []."""
 
     def text(encoded: bytes) -> bytes:
         items = [
             item_text(value) for number, _, value in walk(encoded) if number == 1 and isinstance(value, bytes)
         ]
-        return b"[" + b",".join(items) + b"]" if items else b"null"
+        return b"[" + b",".join(items) + b"]"
 
     return text
 

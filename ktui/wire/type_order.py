@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from ktui.kube.json_trees import Obj
 from ktui.wire.schema import SchemaField, fields_by_name, fields_in_order, message_of
 
 _TYPE_META = ("kind", "apiVersion")
@@ -14,7 +15,7 @@ _TYPE_META = ("kind", "apiVersion")
 def in_type_order(obj: Mapping[str, Any], api_version: str, kind: str) -> dict[str, Any]:
     """Return an object with its members in the order of its type, those of maps sorted."""
     message = message_of(api_version, kind)
-    return dict(obj) if message is None else _struct(message, obj)
+    return dict(obj) if message is None else _struct(dict(obj), message)
 
 
 def as_go_writes(part: Mapping[str, Any], message: str) -> dict[str, Any]:
@@ -22,12 +23,9 @@ def as_go_writes(part: Mapping[str, Any], message: str) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for field in fields_in_order(message):
         value = part.get(field.name)
-        if not field.repeated and isinstance(value, dict) and field.type:
-            written[field.name] = as_go_writes(value, field.type)
-        elif field.repeated and value:
-            written[field.name] = _each(value, field)
-        elif value or (value is not None and field.has("p")):
-            written[field.name] = value
+        typed = field.repeated or (isinstance(value, dict) and field.type)
+        if value or (value is not None and not field.repeated and (typed or field.has("p"))):
+            written[field.name] = _converted(value, field, as_go_writes) if typed else value
         elif not field.has("o"):
             written[field.name] = _zero(field)
     return written
@@ -42,23 +40,22 @@ def _zero(field: SchemaField) -> Any:
 _ZEROS = {"string": "", "bool": False, "int32": 0, "int64": 0}
 
 
-def _each(value: Any, field: SchemaField) -> Any:
-    """Return a list or a map, whose items may be of a type."""
-    if not field.type:
-        return value
-    if isinstance(value, dict):
-        return {key: _item(item, field.type) for key, item in value.items()}
-    return [_item(item, field.type) for item in value]
+def _converted(value: Any, field: SchemaField, convert: Callable[[Obj, str], Obj]) -> Any:
+    """Return a value with the objects of the field's type in it converted, a map sorted."""
+
+    def one(item: Any) -> Any:
+        return convert(item, field.type) if typed and isinstance(item, dict) else item
+
+    typed = field.type and field.kind != "list"
+    if field.is_map and isinstance(value, dict):
+        return {key: one(value[key]) for key in sorted(value)}
+    return [one(item) for item in value] if isinstance(value, list) else one(value)
 
 
-def _item(value: Any, message: str) -> Any:
-    return as_go_writes(value, message) if isinstance(value, dict) else value
-
-
-def _struct(message: str, obj: Mapping[str, Any]) -> dict[str, Any]:
+def _struct(obj: Obj, message: str) -> Obj:
     known = fields_by_name(message)
-    ordered = {name: _member(known.get(name), obj[name]) for name in _names(message) if name in obj}
-    return ordered | {name: value for name, value in obj.items() if name not in ordered}
+    ordered = {name: obj[name] for name in _names(message) if name in obj} | obj
+    return {n: _converted(value, known[n], _struct) if n in known else value for n, value in ordered.items()}
 
 
 @cache
@@ -74,21 +71,6 @@ def _own_names(message: str) -> Iterator[str]:
             yield from _own_names(field.type)
         else:
             yield field.name
-
-
-def _member(field: SchemaField | None, value: Any) -> Any:
-    if field is None:
-        return value
-    if field.is_map and isinstance(value, dict):
-        return {key: _value(field, value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        return [_value(field, item) for item in value]
-    return _value(field, value)
-
-
-def _value(field: SchemaField, value: Any) -> Any:
-    typed = field.type and field.kind != "list" and isinstance(value, dict)
-    return _struct(field.type, value) if typed else value
 
 
 # metav1.ObjectMeta and ManagedFieldsEntry: members in the order in which Go encodes them.

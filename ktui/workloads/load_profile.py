@@ -16,7 +16,7 @@ from ktui.client.connection import ClientError
 from ktui.documents.limits import DocumentError, parse_toml, read_bytes
 from ktui.documents.yamlreader import read_yaml
 from ktui.kube.access_pattern import JSON, PROTOBUF
-from ktui.workloads.behaviours.client_reflector import watch_lines
+from ktui.workloads.behaviours.watch_events import watch_lines
 from ktui.workloads.running.fleet import LoadClient, with_retries
 from ktui.workloads.running.knobs import Knob, WorkloadError
 from ktui.workloads.running.workload import LoadContext, Workload

@@ -3,90 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
-import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
-from urllib.parse import urlsplit
-
-import msgspec
+from typing import NamedTuple, Protocol
 
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.list_stream import ListBody
+from ktui.kube.access_pattern import JSON
+from ktui.supervision import stop
 from ktui.workloads.demo import cluster
 from ktui.workloads.demo.plan import DAEMONS, DemoPlan
-from ktui.workloads.demo.pods import MERGE, Create
-
-# Longer than any write that is still answered.
-TIMEOUT_SECONDS = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A server's response, error Statuses included."""
-
-    status: int
-    body: bytes
-
-    @property
-    def success(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
-    def message(self) -> str:
-        """The message of a Status, or the beginning of a response that is not JSON."""
-        answer = ListBody(collection=False)
-        answer.feed(self.body)
-        return answer.envelope().message
-
-
-class BlockingClient:
-    """One connection, used by one thread. Raises ClientError if the server is unreachable.
-
-    For ktui's own servers: it uses no proxy. A thread that sends thousands of requests uses the standard
-    library's client: 0.18 ms of CPU time per request, where httpx takes 0.55 ms, and 2 ms in an event loop.
-    """
-
-    def __init__(self, connection: ServerConnection, user_agent: str) -> None:
-        self.connection = connection
-        self._headers = {"User-Agent": user_agent, "Accept": "application/json", **connection.headers()}
-        where = urlsplit(connection.url)
-        assert where.hostname is not None
-        place, trust = (where.hostname, where.port), connection.ssl_context()
-        self._http = http.client.HTTPConnection(*place, timeout=TIMEOUT_SECONDS)
-        if isinstance(trust, ssl.SSLContext):
-            self._http = http.client.HTTPSConnection(*place, timeout=TIMEOUT_SECONDS, context=trust)
-
-    def __enter__(self) -> BlockingClient:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
-
-    def write(self, method: str, path: str, body: Any, content_type: str = "application/json") -> Answer:
-        try:
-            headers = {**self._headers, "Content-Type": content_type}
-            self._http.request(method, path, msgspec.json.encode(body), headers)
-            response = self._http.getresponse()
-            return Answer(response.status, response.read())
-        except TimeoutError as error:
-            raise self.connection.timed_out() from error
-        except (http.client.HTTPException, OSError) as error:
-            broken = (http.client.HTTPException, ConnectionResetError, BrokenPipeError)
-            connecting = not isinstance(error, broken) and (
-                not isinstance(error, ssl.SSLError) or isinstance(error, ssl.SSLCertVerificationError)
-            )
-            raise self.connection.failed(error, connecting=connecting) from error
-
+from ktui.workloads.demo.pods import MERGE, Create, Json
+from ktui.workloads.running.fleet import MOST_LIST, Fleet, LoadAnswer
 
 USER_AGENT = "ktui-seed"
-# Threads: enough to keep server and etcd busy, few enough that other clients are served.
-WRITERS = 8
+WRITERS = 8  # requests in flight: enough to keep server and etcd busy, few enough that others are served
 COPIES = 50  # stored by one transaction
 
 
@@ -138,14 +70,14 @@ def count_objects(plan: DemoPlan) -> int:
 
 
 class Copier(Protocol):
-    """Stores copies of objects that the server has stored. Called from several threads."""
+    """Stores copies of objects that the server has stored."""
 
     def has_example(self, item: Create) -> bool: ...
 
-    def learn(self, item: Create, answer: bytes) -> None:
+    async def learn(self, item: Create, answer: bytes) -> None:
         """Use an object, whose creation got this answer, as the example for others."""
 
-    def store(self, items: Sequence[Create]) -> Sequence[Create]:
+    async def store(self, items: Sequence[Create]) -> Sequence[Create]:
         """Store copies; return the items that have to be created instead. Raises ClientError."""
 
 
@@ -155,88 +87,77 @@ async def seed(
 ) -> SeedProgress:  # fmt: skip
     """Create every object of the plan; raise ClientError on the first refusal.
 
-    `report` is called from several threads, but never from two at the same time. `clients_may_start` is
-    called once, as soon as the objects exist that the demo's clients need.
+    `clients_may_start` is called once, as soon as the objects exist that the demo's clients need.
     """
-    work = _Work(report)
-    with ExitStack() as stack:
-        clients = [stack.enter_context(BlockingClient(connection, USER_AGENT)) for _ in range(WRITERS)]
-        stack.callback(work.stop)  # threads cannot be cancelled: each ends after its current request
+    fleet, progress = Fleet(connection), SeedProgress()
+    try:
         for stage in stages(plan, time.time()):
-            work.begin(stage.name, stage.objects)
-            await asyncio.gather(*(asyncio.to_thread(_drain, client, work, copier) for client in clients))
+            progress.stage = stage.name
+            writer = _Writer(fleet, copier, progress, report)
+            tasks = [asyncio.create_task(writer.write(stage.objects)) for _ in range(WRITERS)]
+            try:
+                await asyncio.gather(*tasks)
+            finally:
+                await stop(*tasks)
             if stage.name == LAST_FOR_CLIENTS:
                 clients_may_start()
-    return work.progress
+    finally:
+        await fleet.close()
+    return progress
 
 
-class _Work:
-    """The objects still to be created, shared by the threads that create them."""
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Creates objects, or has them copied."""
 
-    def __init__(self, report: Callable[[SeedProgress], None]) -> None:
-        self.progress = SeedProgress()
-        self._report = report
-        self._objects: Iterator[Create] = iter(())
-        self._lock = threading.Lock()
+    fleet: Fleet
+    copier: Copier | None
+    progress: SeedProgress
+    report: Callable[[SeedProgress], None]
 
-    def begin(self, stage: str, objects: Iterator[Create]) -> None:
-        self.progress.stage, self._objects = stage, objects
-
-    def stop(self) -> None:
-        with self._lock:
-            self._objects = iter(())
-
-    def take(self) -> Create | None:
-        """Return the next object, None if there is none."""
-        with self._lock:
-            return next(self._objects, None)
-
-    def done(self, existed: bool) -> None:
-        with self._lock:
-            self.progress.existed += existed
-            self.progress.created += not existed
-            self._report(self.progress)
-
-
-def _drain(client: BlockingClient, work: _Work, copier: Copier | None) -> None:
-    copies: list[Create] = []
-
-    def store_copies() -> None:
-        rest = copier.store(copies) if copier is not None and copies else ()
-        for _ in range(len(copies) - len(rest)):
-            work.done(existed=False)
-        for each in rest:
-            _create(client, work, None, each)
-        copies.clear()
-
-    try:
-        while (item := work.take()) is not None:
-            if copier is None or not copier.has_example(item):
-                _create(client, work, copier, item)
+    async def write(self, objects: Iterator[Create]) -> None:
+        """Write the objects that are left, which other tasks write too."""
+        copies: list[Create] = []
+        for item in objects:
+            if self.copier is None or not self.copier.has_example(item):
+                await self._create(item, self.copier)
                 continue
             copies.append(item)
             if len(copies) == COPIES:
-                store_copies()
-        store_copies()
-    except ClientError:
-        work.stop()
-        raise
+                await self._copy(self.copier, copies)
+                copies = []
+        if self.copier is not None and copies:
+            await self._copy(self.copier, copies)
 
+    async def _copy(self, copier: Copier, items: Sequence[Create]) -> None:
+        rest = await copier.store(items)
+        for _ in range(len(items) - len(rest)):
+            self._done(existed=False)
+        for item in rest:
+            await self._create(item, None)
 
-def _create(client: BlockingClient, work: _Work, copier: Copier | None, item: Create) -> None:
-    """Create an object with its status, unless it exists."""
-    created = client.write("POST", item.path, item.body)
-    path = item.object_path
-    # An existing Service's cluster IP is in use, which is reported before its name.
-    if created.status == 409 or (created.status == 422 and client.write("PATCH", path, {}, MERGE).success):
-        work.done(existed=True)
-        return
-    answers = [created]
-    if created.success and item.status is not None:
-        answers.append(client.write("PATCH", f"{path}/status", {"status": item.status}, MERGE))
-    for answer in answers:
-        if not answer.success:
-            raise ClientError(f"{path} was refused: {answer.status} {answer.message}")
-    if copier is not None and item.alike:
-        copier.learn(item, created.body)
-    work.done(existed=False)
+    async def _create(self, item: Create, copier: Copier | None) -> None:
+        """Create an object with its status, unless it exists; `copier` learns from it."""
+        created, path = await self._send("POST", item.path, item.body), item.object_path
+        # An existing Service's cluster IP is in use, which is reported before its name.
+        if created.status == 409 or (created.status == 422 and (await self._send("PATCH", path, {})).ok):
+            self._done(existed=True)
+            return
+        answers = [created]
+        if created.ok and item.status is not None:
+            answers.append(await self._send("PATCH", f"{path}/status", {"status": item.status}))
+        for answer in answers:
+            if not answer.ok:
+                raise ClientError(f"{path} was refused: {answer.status} {answer.message}")
+        if copier is not None and item.alike:
+            await copier.learn(item, created.body)
+        self._done(existed=False)
+
+    async def _send(self, method: str, path: str, body: Json) -> LoadAnswer:
+        headers = {"User-Agent": USER_AGENT, "Content-Type": MERGE if method == "PATCH" else JSON}
+        return await self.fleet.send(method, path, headers, body=body, keep=MOST_LIST)
+
+    def _done(self, *, existed: bool) -> None:
+        self.progress.existed += existed
+        self.progress.created += not existed
+        self.report(self.progress)

@@ -5,8 +5,6 @@ Upstream: kube-controller-manager's pkg/controller/serviceaccount and certificat
 
 from __future__ import annotations
 
-import json
-
 from ktui.cacher.cachers import Registry
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource, builtin
@@ -71,12 +69,11 @@ class AccountsController(ServerController):
         """
         plural, namespace = key
         store, name = self.store(self.resources[plural]), NAMES[plural]
-        found, _ = await store.get(namespace, name)
+        found = await self.current(self.resources[plural], namespace, name)
         if found is not None:
-            if plural == "configmaps":
-                stored: Obj = json.loads(found.full_json())
-                if not self._is_current(stored) and (key in self._starting or not _is_published(stored)):
-                    await store.update(namespace, name, self._with_ca)
+            stale = plural == "configmaps" and not self._is_current(found)
+            if stale and (key in self._starting or not _is_published(found)):
+                await store.update(namespace, name, self._with_ca)
         elif await self._is_active(namespace):
             obj: Obj = copied(self._wanted[plural])
             obj["metadata"]["namespace"] = namespace
@@ -88,8 +85,8 @@ class AccountsController(ServerController):
         return 0
 
     async def _is_active(self, namespace: str) -> bool:
-        found, _ = await self.store(self.resources["namespaces"]).get(None, namespace)
-        return found is not None and not metadata_of(json.loads(found.full_json())).get("deletionTimestamp")
+        found = await self.current(self.resources["namespaces"], "", namespace)
+        return found is not None and not metadata_of(found).get("deletionTimestamp")
 
     def _is_current(self, found: Obj) -> bool:
         annotations = metadata_of(found).get("annotations") or {}

@@ -12,17 +12,19 @@ from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request, conflict, other_namespace, unmet_in_storage
 from ktui.wire.conversion import to_v1, to_v2
 from ktui.writes import definitions
+from ktui.writes.admission.device_access import granted_errors
 from ktui.writes.admission.mutation import tolerate
 from ktui.writes.before_create import (
-    TRANSITION_TIME,
-    drop_most_unavailable,
+    drop_removed_config,
     drop_traffic_policy,
+    name_secrets_only,
     set_data_sources,
 )
 from ktui.writes.decoding.body import check_custom_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
+from ktui.writes.gated_fields import drop_gated, has_gated
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.entries import keep_times, track_update
+from ktui.writes.managedfields.entries import keep_times, store_entries, track_update
 from ktui.writes.objectmeta import (
     drop_empty,
     finalizer_change_errors,
@@ -33,12 +35,15 @@ from ktui.writes.objectmeta import (
     validate_metadata,
 )
 from ktui.writes.strategies import KEPT_METADATA, NO_UNCONDITIONAL_UPDATES, reset_fields
-from ktui.writes.subresource_parts import PARTS
+from ktui.writes.subresource_parts import PARTS, keep, settle_status
 from ktui.writes.validation.custom_resources import custom_errors
-from ktui.writes.validation.objects import change_errors, changed_errors, has_changed, status_errors
+from ktui.writes.validation.objects import change_errors, changed_errors, has_changed
+from ktui.writes.validation.statuses.kinds import status_errors
 from ktui.writes.validation.updates import pods, services
 from ktui.writes.validation.updates.field_rules import IMMUTABLE
+from ktui.writes.validation.updates.pod_parts import PART_RULES
 from ktui.writes.validation.values.checks import inside
+from ktui.writes.validation.values.cluster import finalize_errors
 from ktui.writes.validation.values.services import address_errors
 
 # Metadata that only the server sets; values from clients are ignored.
@@ -54,6 +59,7 @@ class UpdateContext:
 
     `key` is the object's key in etcd; `touched` are the containers that a patch changes, `strategic` is a
     strategic merge patch; `apply` is set for a server-side apply. `minor` is that of the Kubernetes version.
+    `refuses_admin`: the namespace has no label for administrators of devices.
     """
 
     resource: Resource
@@ -67,6 +73,7 @@ class UpdateContext:
     strategic: Obj | None = None
     apply: Apply | None = None
     minor: int = NEWEST_MINOR
+    refuses_admin: bool = False
 
 
 def check_identity(new: Obj, context: UpdateContext) -> None:
@@ -98,25 +105,37 @@ def updated(
         check_uid(new, old, context)
     _check_version(old, new, context)
     was, metadata = metadata_of(old), metadata_of(new)
-    change = [*finalizer_change_errors(was, metadata), *_identity_errors(was, metadata)]
+    if _keeps_deletion(context):
+        keep(was, metadata, "deletionTimestamp")
+    identity = [*_identity_errors(was, metadata)]
     for name in SERVERS_OWN:
         metadata.pop(name, None)
         if name in was:
             metadata[name] = was[name]
     metadata.pop("resourceVersion", None)
-    if new.get("apiVersion") == "autoscaling/v1":  # parts of its spec and status are in annotations
+    part = PARTS.get(context.subresource)
+    sent = copied(new) if part is not None else {}
+    if part is not None:
+        part(old, new)
+    elif new.get("apiVersion") == "autoscaling/v1":  # parts of its spec and status are in annotations
         internal = to_v2(new)
         _keep_other_part(to_v2(old), internal, context)
         new.update(to_v1(internal))
     else:
         _keep_other_part(old, new, context)
     metadata = metadata_of(new)
+    change = [*finalizer_change_errors(was, metadata), *identity]
     drop_empty(metadata)
     check_custom_kind(new, resource)
     if resource.id == definitions.ID and not context.subresource:
         definitions.add_stored_version(new)
-    # A manager owns what it sent, not what is restored of it.
-    sent = {**new, "spec": copied(new["spec"])} if resource.id == "services" and "spec" in new else new
+    # A manager owns what it sent, not what is restored or left of it.
+    sent = sent or dict(new)
+    if resource.id in ("services", "persistentvolumeclaims") and "spec" in new:
+        sent["spec"] = copied(new["spec"])
+    if not resource.custom and has_gated(new):
+        sent = sent if part is not None else {**copied(new), "metadata": new["metadata"]}
+        drop_gated(new, old)
     values, fixed = _member_errors(old, new, context, as_sent)
     validate_metadata(new, resource, values, change, context.subresource, fixed)
     if next_generation(old, new, resource):
@@ -124,8 +143,9 @@ def updated(
     if context.apply is not None:
         context.apply.track(old, sent, timestamp())
     else:
-        who, part = context.manager, context.subresource
-        track_update(old, sent, manager=who, time=timestamp(), resource=resource, subresource=part)
+        who, where = context.manager, context.subresource
+        track_update(old, sent, manager=who, time=timestamp(), resource=resource, subresource=where)
+    store_entries(new, metadata_of(sent).get("managedFields") or [])
     _count_templates(old, new)
     _set_servers_own(old, new, context)
     keep_times(old, new)
@@ -135,22 +155,13 @@ def updated(
 def _set_servers_own(old: Obj, new: Obj, context: UpdateContext) -> None:
     """Set the fields that the server decides on, after managedFields have noted what the client sent.
 
-    A namespace's finalizers change only through `finalize`; the time of a volume's phase is the server's
-    unless the client sends another one.
+    A namespace's finalizers change only through `finalize`.
     """
     which = (context.resource.id, context.subresource)
     if which == ("namespaces", ""):
-        _keep(old, new, "spec")
+        keep(old, new, "spec")
     elif which == ("services", ""):
         drop_traffic_policy(new)
-    elif which == ("persistentvolumes", "status") and context.minor >= 29:
-        was, status = old.get("status") or {}, new.setdefault("status", {})
-        known = was.get(TRANSITION_TIME)
-        if was.get("phase") == status.get("phase"):
-            if status.get(TRANSITION_TIME) is None and known is not None:
-                status[TRANSITION_TIME] = known
-        elif status.get(TRANSITION_TIME) in (None, known):
-            status[TRANSITION_TIME] = timestamp()
 
 
 def _count_templates(old: Obj, new: Obj) -> None:
@@ -173,18 +184,27 @@ def _member_errors(
     resource = context.resource
     if resource.custom:
         return custom_errors(new, resource, context.subresource, old, context.minor), []
-    if context.subresource == "status":
-        if resource.id == "services":
-            return services.status_errors(new), []
-        return status_errors(resource.id, new, old), []
+    if context.subresource in ("approval", "status"):
+        of = resource.id if context.subresource == "status" else f"{resource.id}/{context.subresource}"
+        settle_status(of, old, new, context.minor)
+        errors = status_errors(of, new, old)
+        first = granted_errors(old, new) if context.refuses_admin else []
+        return [*first, *(status_errors(of, as_sent(new), old) if errors else ())], []
+    if context.subresource == "finalize":
+        return [*finalize_errors(new)], []
+    if rule := PART_RULES.get(context.subresource):
+        shown = {**as_sent(new), "metadata": new["metadata"]}
+        return rule(old, shown, changed_errors(old, shown, resource)), []
     if context.subresource or not has_changed(old, new) or resource.id == "namespaces":
         return [], []  # the server keeps what a namespace has besides metadata
     if resource.id == "services" and isinstance(new.get("spec"), dict):
         services.settled(old.get("spec") or {}, new["spec"])
         services.drop_balancer(new)
         _check_addresses(old, new, context)
-    elif resource.id == "statefulsets.apps":
-        drop_most_unavailable(new, old)
+    elif resource.id == "nodes":
+        drop_removed_config(new, old)
+    elif resource.id == "serviceaccounts":
+        name_secrets_only(new)
     elif resource.id == "persistentvolumeclaims":
         set_data_sources(new.setdefault("spec", {}), old.get("spec"))
     elif resource.id == "pods":
@@ -192,6 +212,7 @@ def _member_errors(
         pods.settled(old.get("spec") or {}, spec)
         tolerate(spec)
     shown = {**as_sent(new), "metadata": new["metadata"]}
+    drop_gated(shown, old)  # what was sent as an empty list is back
     return changed_errors(old, shown, resource), change_errors(old, shown, resource)
 
 
@@ -212,6 +233,14 @@ def _check_version(old: Obj, new: Obj, context: UpdateContext) -> None:
             raise invalid_object(context.resource.resource, context.resource.group, context.name, [error])
     elif wanted != metadata_of(old).get("resourceVersion"):
         raise conflict(context.resource, context.name)
+
+
+def _keeps_deletion(context: UpdateContext) -> bool:
+    """Whether the time of a deletion that a client sends is ignored (upstream: ResetObjectMetaForStatus)."""
+    paths = reset_fields(context.resource, "status") if context.subresource == "status" else ()
+    return context.subresource in PART_RULES or any(
+        path in paths for path in (("metadata",), ("metadata", "deletionTimestamp"))
+    )
 
 
 def _identity_errors(was: Obj, metadata: Obj) -> Iterator[FieldError]:
@@ -240,34 +269,19 @@ def uid_conflict(context: UpdateContext, wanted: str, found: str) -> StatusError
 
 def _keep_other_part(old: Obj, new: Obj, context: UpdateContext) -> None:
     """Restore what this request may not change, as the status without its subresource; StatusError 422."""
-    if part := PARTS.get(context.subresource):
-        sent = dict(new)
-        new.clear()
-        new.update(copied(old))
-        new["metadata"].pop("resourceVersion", None)
-        if errors := list(part(old, sent, new)):
-            raise invalid_object(context.resource.kind, context.resource.group, context.name, errors)
-        return
     if context.resource.id == SIGNING_REQUESTS and not context.subresource:
-        _keep(old, new, "spec")
+        keep(old, new, "spec")
     if context.subresource == "status":
         for name in (old.keys() | new.keys()) - {"status", "metadata"}:
-            _keep(old, new, name)
+            keep(old, new, name)
         for path in reset_fields(context.resource, "status"):
             for name in (path[1:] or KEPT_METADATA) if path[0] == "metadata" else ():
-                _keep(metadata_of(old), metadata_of(new), name)
+                keep(metadata_of(old), metadata_of(new), name)
         if context.resource.custom:
             new["metadata"] = {**old.get("metadata", {})}
         return
     if "status" in context.resource.subresources:
-        _keep(old, new, "status")
-
-
-def _keep(old: Obj, new: Obj, name: str) -> None:
-    if name in old:
-        new[name] = old[name]
-    else:
-        new.pop(name, None)
+        keep(old, new, "status")
 
 
 def finished_deleting(obj: Obj) -> bool:

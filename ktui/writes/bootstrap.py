@@ -15,15 +15,14 @@ from ktui.kube.resources import BUILTIN, ResourceTable
 from ktui.writes.objectmeta import timestamp
 from ktui.writes.own_objects import create_missing
 from ktui.writes.service_addresses import ServiceRange, address_object
+from ktui.writes.validation.values.cluster import SYSTEM_CLASSES
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _CRITICAL = "Used for system critical pods that must"
 PRIORITY_CLASSES = {
-    "system-node-critical": (2_000_001_000, "not be moved from their current node."),
-    "system-cluster-critical": (
-        2_000_000_000, "run in the cluster, but can be moved to another node if necessary.",
-    ),
-}  # fmt: skip
+    "system-node-critical": "not be moved from their current node.",
+    "system-cluster-critical": "run in the cluster, but can be moved to another node if necessary.",
+}
 # The groupPriorityMinimum of each group, and the versionPriority of versions other than 15.
 GROUP_PRIORITIES = {
     "": 18000, "apps": 17800, "events.k8s.io": 17750, "authentication.k8s.io": 17700,
@@ -59,10 +58,10 @@ def cluster_objects(services: ServiceRange, address: str, port: int, client_ca: 
             "spec": {"finalizers": ["kubernetes"]},
             "status": {"phase": "Active"},
         }
-    for name, (value, description) in PRIORITY_CLASSES.items():
+    for name, description in PRIORITY_CLASSES.items():
         head = _head("scheduling.k8s.io/v1", "PriorityClass", name)
         policy = {"preemptionPolicy": "PreemptLowerPriority"}
-        yield {**head, "value": value, "description": f"{_CRITICAL} {description}", **policy}
+        yield {**head, "value": SYSTEM_CLASSES[name], "description": f"{_CRITICAL} {description}", **policy}
     ready = _status("Ready", "", "Kubernetes default Service CIDR is ready")
     head = _head("networking.k8s.io/v1", "ServiceCIDR", "kubernetes")
     yield {**head, "spec": {"cidrs": [services.cidr]}, "status": ready}

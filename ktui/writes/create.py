@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ktui.apiserver.answer import send_object, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form
 from ktui.apiserver.server import Server
+from ktui.kube.fielderrors import FieldError
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import (
@@ -23,23 +25,21 @@ from ktui.kube.status import (
 from ktui.storage.objects import StoredObject
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.device_access import admin_access_errors
 from ktui.writes.admission.limit_ranges import LIMIT_RANGER, Limits, check_limits, limits_of, set_defaults
 from ktui.writes.admission.mutation import admit_pod, changes, outline, set_classes
-from ktui.writes.admission.quotas import QUOTAS, charge_quotas
+from ktui.writes.admission.quotas import charge_quotas
 from ktui.writes.admission.rights import authorize_creation, confirm_new_grant
 from ktui.writes.admission.runtime_classes import admit_runtime_class, check_overhead, runtime_class_of
 from ktui.writes.admission.service_accounts import SERVICE_ACCOUNT, admit_account
 from ktui.writes.admission.unenforced import check_webhooks, unenforced
-from ktui.writes.before_create import prepare, set_requester
+from ktui.writes.before_create import prepare, relabel, set_profiles, set_requester
 from ktui.writes.before_update import SIGNING_REQUESTS
 from ktui.writes.decoding.body import (
-    STRICT,
-    WARN,
+    Faults,
     Unfit,
     check_metadata,
-    known_twice,
     refused,
-    strict_error,
     unconverted,
     unknown_texts,
 )
@@ -50,6 +50,7 @@ from ktui.writes.decoding.typed_objects import (
     warn,
     with_empty_lists,
 )
+from ktui.writes.gated_fields import drop_gated
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import (
@@ -72,12 +73,12 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     obj = await compute(request_body.sent_object, server, resource, body)
     call.sent = dict(metadata_of(obj))
     await request_body.keep_typed(server, call, resource, obj)
-    await create(server, call, Creation(resource, obj, options, body.duplicates), form)
+    await create(server, call, Creation(resource, obj, options, partial(body.faults, resource)), form)
 
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """The object to create. `faults` of the body are reported together with unknown fields.
+    """The object to create. `faults` adds those of the body to unknown fields.
 
     `apply` is set for a server-side apply. `authorized` False: the request's verb is not `create`, so that
     right is checked as well.
@@ -86,7 +87,7 @@ class Creation:
     resource: Resource
     obj: Obj
     options: WriteOptions
-    faults: Sequence[str] = ()
+    faults: Faults = list
     apply: Apply | None = None
     authorized: bool = True
 
@@ -94,7 +95,7 @@ class Creation:
 async def create(server: Server, call: Call, new: Creation, form: Form) -> None:
     """Store a new object, unless it is a dry run, and send it."""
     resource = new.resource
-    await _check_namespace(server, resource, call.info.namespace, new.obj)
+    await check_namespace(server, resource, call.info.namespace, new.obj)
     obj = await _prepared(server, call, new)
     call.writes()
     try:
@@ -115,6 +116,8 @@ async def _allocated(server: Server, call: Call, new: Creation, obj: Obj) -> Sto
     async with allocating(server, new.resource, where, name, dry_run=dry_run) as allocation:
         if allocation is not None:
             await allocation.fill_new(obj)
+        if not new.resource.custom and new.resource.id != "pods":
+            warn(call, await compute(object_warnings, new.resource.id, obj))
         return await _stored(server, call, new, obj)
 
 
@@ -122,7 +125,7 @@ async def _stored(server: Server, call: Call, new: Creation, obj: Obj) -> Stored
     """Return the stored object, None for a dry run; raise StatusError 409 if the name exists."""
     resource, cacher = new.resource, server.cacher(new.resource)
     if not new.options.dry_run:
-        return await cacher.store.create(obj, ttl_of(server, resource))
+        return await cacher.store.create(obj, ttl_of(resource))
     name = metadata_of(obj)["name"]
     if (await cacher.get(call.info.namespace or None, name, "")).object is not None:
         raise already_exists(resource, name)
@@ -141,9 +144,12 @@ async def _taken(server: Server, call: Call, resource: Resource, obj: Obj, taken
     return being_deleted(taken) if ending else taken
 
 
-def ttl_of(server: Server, resource: Resource) -> int:
+EVENT_SECONDS = 3600  # kube-apiserver's --event-ttl
+
+
+def ttl_of(resource: Resource) -> int:
     """Return the lifetime of an object in seconds, 0 for unlimited; only Events expire."""
-    return server.services.event_ttl if resource.prefix == "events/" else 0
+    return EVENT_SECONDS if resource.prefix == "events/" else 0
 
 
 async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
@@ -163,12 +169,12 @@ async def _prepared(server: Server, call: Call, new: Creation) -> Obj:
     if new.resource.id == "services":
         await check_new(server, obj)
     runtime = await runtime_class_of(server, obj) if new.resource.id == "pods" else None
-    await compute(_admit, server, call, new, obj, node, runtime)
+    denied = await admin_access_errors(server, new.resource, call.info.namespace, obj)
+    await compute(_admit, server, call, new, obj, node, runtime, denied)
     if not new.authorized:
         authorize_creation(server, call, new.resource)
     await compute(check_limits, new.resource, obj, limits)
-    if QUOTAS not in server.services.disabled_admission:
-        await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
+    await charge_quotas(server, new.resource, call.info.namespace, obj, dry_run=new.options.dry_run)
     call.passed("admission", await compute(lambda: changes(before, outline(obj))))
     return obj
 
@@ -199,26 +205,40 @@ def _tracked(new: Creation, obj: Obj) -> Obj:
 
 
 def _admit(
-    server: Server, call: Call, new: Creation, obj: Obj, node: Obj | None, runtime: Obj | None
+    server: Server,
+    call: Call,
+    new: Creation,
+    obj: Obj,
+    node: Obj | None,
+    runtime: Obj | None,
+    denied: Sequence[FieldError],
 ) -> None:
-    """Run admission and validation; a pod has its node and RuntimeClass. Raises StatusError 403 or 422."""
+    """Run admission and validation; a pod has its node and RuntimeClass. Raises StatusError 403 or 422.
+
+    `denied` are the errors that depend on other objects.
+    """
     resource = new.resource
     if resource.id == "pods":
         admit_pod(obj, node, call.behaviour.minor)
         admit_runtime_class(obj, runtime)
+    if resource.id == "pods":
+        warn(call, set_profiles(obj))
+    elif resource.id == "jobs.batch":
+        relabel(obj, new.obj)
+    shown = obj
     if not resource.custom:
         prepare(obj, call.behaviour.minor)
-    shown = obj if resource.custom else {**as_sent(obj, new.obj), "metadata": metadata_of(obj)}
-    validate_metadata(obj, resource, new_errors(shown, resource, call.behaviour.minor))
-    if resource.id == "pods":
-        check_overhead(obj, runtime)
+        shown = {**as_sent(obj, new.obj), "metadata": metadata_of(obj)}
+        drop_gated(shown)  # what was sent as an empty list is back
+    validate_metadata(obj, resource, [*denied, *new_errors(shown, resource, call.behaviour.minor)])
     warn(call, list(unenforced(resource, obj, counts_quotas=server.services.counts_quotas)))
     if resource.id == SIGNING_REQUESTS:
         set_requester(obj, call.who)
     if resource.custom:
         warn(call, finalizer_warnings(metadata_of(obj), None))
-    else:
+    if resource.id == "pods":  # is warned of also if the overhead is refused
         warn(call, object_warnings(resource.id, obj))
+        check_overhead(obj, runtime)
 
 
 def _shaped(server: Server, call: Call, new: Creation) -> Obj:
@@ -232,8 +252,10 @@ def _shaped(server: Server, call: Call, new: Creation) -> Obj:
     except StatusError:
         decoded(server, call, resource, obj, new.options, new.faults)  # upstream decodes it first
         raise
-    faults = [*new.faults, *_dropped_status(server, resource, obj)]
-    return decoded(server, call, resource, obj, new.options, faults, new.apply)
+    dropped = _dropped_status(server, resource, obj)
+    return decoded(
+        server, call, resource, obj, new.options, lambda unknown: new.faults([*dropped, *unknown]), new.apply
+    )
 
 
 def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
@@ -248,7 +270,8 @@ def _dropped_status(server: Server, resource: Resource, obj: Obj) -> list[str]:
     codec = server.services.codec
     if fault := codec.go_mismatch(sent, resource.api_version, resource.kind):
         raise refused(resource, fault)
-    return unknown_texts(codec.unknown_fields(sent, resource.api_version, resource.kind))
+    release = server.services.settings.behaviour.minor
+    return unknown_texts(codec.unknown_fields(sent, resource.api_version, resource.kind, release))
 
 
 def _keep_class(pod: Obj, status: Any) -> None:
@@ -263,7 +286,7 @@ def decoded(
     resource: Resource,
     obj: Obj,
     options: WriteOptions,
-    faults: Sequence[str],
+    faults: Faults,
     apply: Apply | None = None,
 ) -> Obj:
     """Return the typed and defaulted object; raise StatusError 400, or warn, for unknown fields."""
@@ -273,15 +296,11 @@ def decoded(
         if apply is not None and not resource.custom:
             raise unconverted(apply.config, resource, unfit) from None
         raise refused(resource, str(unfit)) from None
-    unknown = [*known_twice(faults, unknown), *unknown]
-    if unknown and options.validation == STRICT:
-        raise refused(resource, strict_error(unknown))
-    if options.validation == WARN:
-        warn(call, unknown)
+    warn(call, options.warnings(faults(unknown), partial(refused, resource)))
     return typed
 
 
-async def _check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:
+async def check_namespace(server: Server, resource: Resource, namespace: str, obj: Obj) -> None:
     """Admission NamespaceLifecycle: the namespace must exist and not be terminating."""
     if not namespace:
         return

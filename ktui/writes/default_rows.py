@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ktui.kube.json_trees import Obj, copied
@@ -62,6 +62,17 @@ def _of_value(name: str, default: Any) -> Fill:
     def fill(obj: Obj) -> None:
         if name not in obj or (empty and not obj[name]):
             obj[name] = copied(value) if is_tree else value
+
+    return fill
+
+
+def by_kind(tables: Mapping[str, Table]) -> Fill:
+    """Return a function that applies the table of an object's kind; other kinds stay as they are."""
+    fillers = {kind: filler(table) for kind, table in tables.items()}
+
+    def fill(obj: Obj) -> None:
+        if own := fillers.get(str(obj.get("kind"))):
+            own(obj)
 
     return fill
 

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from functools import cache
 from typing import Any
 
 from ktui.kube.flow_rules import DEFAULT_PRECEDENCE, DEFAULT_SHARES
 from ktui.kube.json_trees import Obj
-from ktui.writes.default_rows import Fill, Table, Unset, filler, members
+from ktui.writes.default_rows import Fill, Table, Unset, by_kind, filler, members
 from ktui.writes.definitions import set_definition_defaults
-from ktui.writes.objectmeta import metadata_of
-from ktui.writes.pod_defaults import POD_SPEC, PROTOCOL
+from ktui.writes.objectmeta import metadata_of, timestamp
+from ktui.writes.pod_defaults import POD_SPEC, PROTOCOL, VOLUME_SOURCES, whole_pod
+
+
+def _counted(wanted: Obj) -> None:
+    """An exact number of devices is one, if it is not given."""
+    wanted["allocationMode"] = wanted.get("allocationMode") or "ExactCount"
+    if wanted["allocationMode"] == "ExactCount":
+        wanted["count"] = wanted.get("count") or 1
+
+
+def set_taint_time(taint: Obj) -> None:
+    taint.setdefault("timeAdded", timestamp())
+
+
+_WANTED = (("", _counted), ("tolerations[].operator", Unset("Equal")))
+DEVICE_REQUEST = (("exactly", _WANTED), ("firstAvailable[]", _WANTED))
+
 
 # A field of the internal type, shown as an annotation; the server counts it.
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 RBAC = "rbac.authorization.k8s.io"
-
-
-def set_defaults(obj: Obj) -> None:
-    """Set the defaults of missing fields, in place. Kinds not listed here are stored as sent."""
-    _filler(str(obj.get("kind")))(obj)
-
-
-@cache
-def _filler(kind: str) -> Fill:
-    return filler(_BY_KIND.get(kind, ()))
 
 
 _TEMPLATE_PARTS = (("metadata!", ()), ("spec!", POD_SPEC))
@@ -45,7 +50,8 @@ def _host_ports(spec: Obj) -> None:
         for name in ("initContainers", "containers"):
             for container in spec.get(name) or []:
                 for port in container.get("ports") or []:
-                    port.setdefault("hostPort", port.get("containerPort"))
+                    if port.get("containerPort"):
+                        port["hostPort"] = port.get("hostPort") or port["containerPort"]
 
 
 def _either(one: str, several: str, item: str = "") -> Fill:
@@ -120,15 +126,16 @@ def _service(spec: Obj) -> None:
     kind = spec["type"]
     if kind in ("ClusterIP", "NodePort", "LoadBalancer"):
         spec.setdefault("internalTrafficPolicy", "Cluster")
-    if kind in ("NodePort", "LoadBalancer"):
-        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and spec.get("externalIPs")):
+        spec["externalTrafficPolicy"] = spec.get("externalTrafficPolicy") or "Cluster"
     if kind == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
     if spec["sessionAffinity"] == "ClientIP":
-        timeout = {"clientIP": {"timeoutSeconds": 10800}}
-        spec["sessionAffinityConfig"] = spec.get("sessionAffinityConfig") or timeout
+        config = spec.get("sessionAffinityConfig") or {}
+        if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
+            spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
 
 
 def _ip_modes(service: Obj) -> None:
@@ -219,6 +226,12 @@ _WEBHOOKS = (
     ("webhooks[]", members(namespaceSelector={}, objectSelector={})), ("webhooks[].rules[].scope", "*"),
     ("webhooks[].clientConfig.service.port", 443),
 )  # fmt: skip
+_MATCHED = (
+    ("", members(matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})),
+    ("resourceRules[].scope", "*"), ("excludeResourceRules[].scope", "*"),
+)  # fmt: skip
+_POLICY = (("spec!.failurePolicy", "Fail"), ("spec.matchConstraints", _MATCHED))
+_POLICY_BINDING = (("spec.matchResources", _MATCHED),)
 _BY_KIND: dict[str, Table] = {
     "CSIDriver": (
         ("spec!", members(attachRequired=True, podInfoOnMount=False, storageCapacity=False)),
@@ -246,7 +259,7 @@ _BY_KIND: dict[str, Table] = {
         ("spec.strategy!", _rolling(maxUnavailable="25%", maxSurge="25%")), ("spec", _TEMPLATE),
         ("status!", ()),
     ),
-    "EndpointSlice": (*PROTOCOL, ("ports[].name", "")),
+    "EndpointSlice": (("ports[]", members(name="", protocol="TCP")),),
     "Endpoints": (("subsets[]", PROTOCOL),),
     "Event": (("", _event),),
     "FlowSchema": (("spec!.matchingPrecedence", Unset(DEFAULT_PRECEDENCE)),),
@@ -258,21 +271,23 @@ _BY_KIND: dict[str, Table] = {
         ("spec", (*_TEMPLATE, _FAILED)), ("", _labelled_by_template), ("status!", ()),
     ),
     "LimitRange": (("spec.limits[]", _limit),),
+    "MutatingAdmissionPolicy": _POLICY,
+    "MutatingAdmissionPolicyBinding": _POLICY_BINDING,
     "MutatingWebhookConfiguration": (*_WEBHOOKS, ("webhooks[].reinvocationPolicy", "Never")),
-    "Namespace": (("metadata", _namespace), ("spec!", ()), ("status!.phase", "Active")),
+    "Namespace": (("metadata", _namespace), ("spec!", ()), ("status!.phase", Unset("Active"))),
     "NetworkPolicy": (
         ("spec!", _policy_types), ("spec.ingress[].ports[].protocol", "TCP"),
         ("spec.egress[].ports[].protocol", "TCP"),
     ),
     "Node": (("spec!", _either("podCIDR", "podCIDRs")), ("status!", _allocatable)),
     "PersistentVolume": (
-        *_CLAIM, ("spec.persistentVolumeReclaimPolicy", Unset("Retain")), ("spec.hostPath.type", ""),
+        *_CLAIM, ("spec.persistentVolumeReclaimPolicy", Unset("Retain")), ("spec", VOLUME_SOURCES),
     ),
     "PersistentVolumeClaim": _CLAIM,
     "Pod": (
         ("spec!", POD_SPEC), ("spec.enableServiceLinks", True),
         ("spec.initContainers[].resources", _requests), ("spec.containers[].resources", _requests),
-        ("spec", _host_ports), ("status!", _either("podIP", "podIPs", "ip")),
+        ("spec", whole_pod), ("spec", _host_ports), ("status!", _either("podIP", "podIPs", "ip")),
     ),
     "PodTemplate": _TEMPLATE,
     "PriorityClass": (("preemptionPolicy", "PreemptLowerPriority"),),
@@ -286,6 +301,9 @@ _BY_KIND: dict[str, Table] = {
         ("spec!.replicas", 1), ("spec.template", _TEMPLATE_PARTS), ("", _selecting_by_template),
         ("status!.replicas", 0),
     ),
+    "ResourceClaim": (("spec.devices.requests[]", DEVICE_REQUEST),),
+    "ResourceClaimTemplate": (("spec.spec.devices.requests[]", DEVICE_REQUEST),),
+    "ResourceSlice": (("spec.devices[].taints[]", set_taint_time),),
     "RoleBinding": _ROLES,
     "Secret": (("type", Unset("Opaque")), ("", _secret)),
     "Service": (
@@ -304,5 +322,10 @@ _BY_KIND: dict[str, Table] = {
         ("spec.volumeClaimTemplates[]", _CLAIM), ("status!", members(replicas=0, availableReplicas=0)),
     ),
     "StorageClass": members(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+    "ValidatingAdmissionPolicy": _POLICY,
+    "ValidatingAdmissionPolicyBinding": _POLICY_BINDING,
     "ValidatingWebhookConfiguration": _WEBHOOKS,
+    "VolumeAttachment": (("spec.source.inlineVolumeSpec", VOLUME_SOURCES),),
 }  # fmt: skip
+set_defaults = by_kind(_BY_KIND)
+"""Set the defaults of missing fields, in place. Kinds not listed here are stored as sent."""

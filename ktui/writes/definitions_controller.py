@@ -144,12 +144,10 @@ class DefinitionController(ServerController):
 
     async def _clean(self, name: str) -> float:
         """Delete the definition's objects; once there are none, remove its finalizer."""
-        store = self.store(DEFINITIONS)
-        found, _ = await store.get(None, name)
+        found, remaining = await self.current(DEFINITIONS, "", name), 0
         if found is None:
             return 0
-        resources = resources_of(json.loads(found.full_json()))
-        remaining = 0
+        resources = resources_of(found)
         for resource in resources[:1]:  # its versions share their objects
             served = self.registry.uncached_store(resource)
             async for objects in pages(served):
@@ -167,7 +165,7 @@ class DefinitionController(ServerController):
             return new if metadata["finalizers"] else None
 
         with ignoring_not_found():
-            await store.update(None, name, released)
+            await self.store(DEFINITIONS).update(None, name, released)
         return 0
 
 

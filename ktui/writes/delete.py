@@ -27,6 +27,7 @@ from ktui.writes.options import DeleteOptions, delete_options
 from ktui.writes.service_allocation import release
 from ktui.writes.strategies import DELETED_OBJECT_ANSWERED
 from ktui.writes.update import in_version
+from ktui.writes.validation.values.cluster import SYSTEM_CLASSES
 
 JOB_PODS_STAY = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
@@ -36,7 +37,6 @@ JOB_PODS_STAY = (
 
 # Admission plugin NamespaceLifecycle.
 IMMORTAL = frozenset({"default", "kube-public", "kube-system"})
-_SYSTEM_PRIORITIES = frozenset({"system-cluster-critical", "system-node-critical"})
 PAGE = 10_000
 
 
@@ -48,7 +48,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
         found = await stored_objects.tree(server, stored, resource)
         check_preconditions(resource, call.info.name, found, options)  # before admission
         raise forbidden(resource, call.info.name, "this namespace may not be deleted")
-    if resource.resource == "priorityclasses" and call.info.name in _SYSTEM_PRIORITIES:
+    if resource.resource == "priorityclasses" and call.info.name in SYSTEM_CLASSES:
         why = "this is a system priority class and cannot be deleted"
         raise forbidden(resource, call.info.name, why)
     await check_webhooks(server, resource, call.info, "DELETE", None)

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap
+from typing import Any
 
 from ktui.apiserver.server import Server
 from ktui.cacher.cachers import Registry
@@ -51,8 +52,7 @@ class DeletionController(ServerController):
     async def held(self, key: Key) -> Obj | None:
         """Return the object, None unless it waits for this controller."""
         resource, namespace, name = key
-        found, _ = await self.store(self.resources[resource]).get(namespace or None, name)
-        obj: Obj | None = json.loads(found.full_json()) if found is not None else None
+        obj = await self.current(self.resources[resource], namespace, name)
         return obj if obj is not None and self.is_held(obj) else None
 
     async def release(self, key: Key, uid: str = "") -> None:
@@ -84,23 +84,30 @@ class StorageProtection(DeletionController):
     NAME = "the controller of deleted claims and volumes"
 
     def __init__(self, registry: Registry) -> None:
-        super().__init__(registry, *(builtin("", f"{kind.lower()}s") for kind in PROTECTED))
+        core = (builtin("", name) for name in ("persistentvolumes", "persistentvolumeclaims"))
+        super().__init__(registry, *core, builtin("storage.k8s.io", "volumeattributesclasses"))
 
     def finalizers(self, obj: Obj) -> Collection[str]:
         return _present(obj, PROTECTED.get(obj.get("kind", ""), ""))
 
     async def reconcile(self, key: Key) -> float:
-        """Release what is not in use: a volume that is not bound, and a claim that no scheduled pod names.
+        """Release what is not in use: a volume that is not bound, a claim that no scheduled pod names.
+
+        A class of attributes is not in use if no claim or volume has it.
 
         As in upstream a pod that has ended counts, and one without a node does not: no kubelet starts it with
         a claim that is deleted.
         """
         resource, namespace, name = key
         if self.resources[resource].kind == "PersistentVolume":
-            found, _ = await self.store(self.resources[resource]).get(None, name)
-            volume: Obj = json.loads(found.full_json()) if found is not None else {}
+            volume = await self.current(self.resources[resource], "", name) or {}
             if (volume.get("status") or {}).get("phase") == "Bound":
                 return RETRY_SECONDS
+        elif self.resources[resource].kind == "VolumeAttributesClass":
+            for plural in ("persistentvolumes", "persistentvolumeclaims"):
+                async for _, holder in self.objects(builtin("", plural), "", name):
+                    if name in _attributes_of(holder):
+                        return RETRY_SECONDS
         else:
             async for _, pod in self.objects(builtin("", "pods"), namespace, name):
                 volumes = (pod.get("spec") or {}).get("volumes") or []
@@ -109,6 +116,14 @@ class StorageProtection(DeletionController):
                     return RETRY_SECONDS
         await self.release(key)
         return 0
+
+
+def _attributes_of(holder: Obj) -> set[Any]:
+    """Return the classes of attributes that a claim or volume has, had, or is to get."""
+    status = holder.get("status") or {}
+    wanted = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
+    own = (holder.get("spec") or {}).get("volumeAttributesClassName")
+    return {own, status.get("currentVolumeAttributesClassName"), wanted}
 
 
 OWNERS = (
@@ -242,9 +257,15 @@ class NamespaceController(DeletionController):
         return 0
 
     async def _delete_content(self, key: Key, uid: str) -> Remaining:
-        """Delete every object as a client would; return the remaining ones."""
+        """Delete every object as a client would; return the remaining ones.
+
+        From 1.33 on everything else waits until the pods are gone (upstream: OrderedNamespaceDeletion).
+        """
         remaining, namespace = Remaining(), key[2]
-        for resource in self._content():
+        pods_first = self._server.services.settings.behaviour.minor >= 33
+        for resource in sorted(self._content(), key=lambda resource: resource.id != "pods"):
+            if pods_first and remaining.resources["pods."]:
+                break
             async for objects in pages(self.registry.uncached_store(resource), namespace):
                 # A client may remove the finalizer itself and create the namespace again, with content that
                 # must stay.

@@ -9,7 +9,7 @@ from ktui.apiserver.server import Server
 from ktui.kube.golang.formatting import quote
 from ktui.kube.resources import Resource
 from ktui.kube.status import StatusError, bad_request
-from ktui.writes import bindings, create, delete, evictions, patch, scale, stored_objects, update
+from ktui.writes import create, delete, patch, pod_subresources, scale, stored_objects, update
 
 REFUSED = {
     "log": ("GET",),
@@ -59,8 +59,8 @@ WRITES = Handlers(
         "status": {"PUT": update.handle, "PATCH": patch.handle},
         "finalize": {"PUT": update.handle},
         "scale": {"GET": scale.get, "PUT": scale.update, "PATCH": scale.patch},
-        "binding": {"POST": bindings.bind},
-        "eviction": {"POST": evictions.evict},
+        "binding": {"POST": pod_subresources.bind},
+        "eviction": {"POST": pod_subresources.evict},
     },
-    {"bindings": bindings.bind},
+    {"bindings": pod_subresources.bind},
 )

@@ -6,11 +6,9 @@ type; storage and answers are converted from there (upstream: pkg/apis/{core,app
 
 from __future__ import annotations
 
-from functools import cache
-
 from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.json_trees import Obj
-from ktui.writes.default_rows import Fill, Table, filler
+from ktui.writes.default_rows import Fill, Table, by_kind
 from ktui.writes.defaults import TEMPLATE_GENERATION
 from ktui.writes.objectmeta import metadata_of
 
@@ -38,16 +36,6 @@ def counter_fault(obj: Obj) -> str:
     except NumError as error:
         return text.format(value=value, why=error)
     return ""
-
-
-def through_hub(obj: Obj) -> None:
-    """Change an object without `counter_fault` as its conversion to the internal type and back does."""
-    _filler(str(obj.get("kind")))(obj)
-
-
-@cache
-def _filler(kind: str) -> Fill:
-    return filler(_BY_KIND.get(kind, ()))
 
 
 def _account(spec: Obj) -> None:
@@ -91,3 +79,5 @@ _BY_KIND: dict[str, Table] = {
     "Pod": (*_POD, ("spec", _grace)),
     "PodTemplate": (("template", _POD),),
 }
+through_hub = by_kind(_BY_KIND)
+"""Change an object without `counter_fault` as its conversion to the internal type and back does, in place."""

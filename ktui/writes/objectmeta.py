@@ -16,9 +16,16 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_key_faults, path_segment_faults, subdomain_faults
 from ktui.kube.resources import Resource
 from ktui.kube.status import bare_error, other_namespace
-from ktui.writes.strategies import GENERATION_COUNTS, UNCOUNTED_WHEN_NEW
+from ktui.writes.strategies import (
+    CHANGE,
+    FIXED,
+    GENERATION_COUNTS,
+    META,
+    UNCOUNTED_WHEN_NEW,
+    VALUES,
+    update_order,
+)
 from ktui.writes.validation.selectors import label_errors
-from ktui.writes.validation.updates.order import CHANGE, FIXED, META, VALUES, update_order
 from ktui.writes.validation.values.addresses import IP_FAULT, is_address
 
 STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
@@ -226,6 +233,7 @@ _NAME_RULES: dict[str, NameRule] = {
     "services": dns_label_faults,
     "statefulsets": dns_label_faults,
     "apiservices": path_segment_faults,
+    "certificatesigningrequests": path_segment_faults,
     "events": path_segment_faults,  # a stricter rule for events.k8s.io is in validation/values/events.py
     "ipaddresses": lambda name: () if is_address(name) else (IP_FAULT,),
     "poddisruptionbudgets": path_segment_faults,

@@ -17,8 +17,8 @@ from ktui.kube.fielderrors import (
 )
 from ktui.kube.golang.formatting import NumError, parse_int
 from ktui.kube.json_trees import Obj
-from ktui.kube.status import bad_request
-from ktui.writes.decoding.body import SentBody, decode_document
+from ktui.kube.status import StatusError, bad_request
+from ktui.writes.decoding.body import STRICT, WARN, SentBody, decode_document, strict_error
 
 MAX_MANAGER = 128
 VALIDATIONS = ("", "Ignore", "Strict", "Warn")
@@ -32,6 +32,12 @@ class WriteOptions:
     dry_run: bool
     field_manager: str
     validation: str = "Warn"
+
+    def warnings(self, faults: list[str], refuse: Callable[[str], StatusError]) -> list[str]:
+        """Return the unknown and repeated fields to warn of; with "Strict", raise the error for them."""
+        if faults and self.validation == STRICT:
+            raise refuse(strict_error(faults))
+        return faults if self.validation == WARN else []
 
 
 def write_options(request: Request, kind: str, *, applies: bool = False) -> WriteOptions:
@@ -90,6 +96,14 @@ def delete_options(request: Request, body: SentBody, misfit: Misfit) -> DeleteOp
 
 def checked_delete_options(source: Obj) -> DeleteOptions:
     """Return the options of a DeleteOptions document; raise StatusError 422."""
+    options, refusal = read_delete_options(source)
+    if refusal is not None:
+        raise refusal
+    return options
+
+
+def read_delete_options(source: Obj) -> tuple[DeleteOptions, StatusError | None]:
+    """Return the options of a DeleteOptions document, and the 422 if they are invalid."""
     policy, orphan, dry_run = (source.get(n) for n in ("propagationPolicy", "orphanDependents", "dryRun"))
     errors = []
     if orphan is not None and policy is not None:
@@ -98,13 +112,12 @@ def checked_delete_options(source: Obj) -> DeleteOptions:
     if policy is not None and policy not in POLICIES:
         errors.append(not_supported("propagationPolicy", policy, (*POLICIES, "nil")))
     errors += _dry_run_errors(dry_run or [])
-    if errors:
-        raise invalid_object("DeleteOptions", "meta.k8s.io", "", errors)
+    refusal = invalid_object("DeleteOptions", "meta.k8s.io", "", errors) if errors else None
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
     preconditions = source.get("preconditions") or {}
     grace = source.get("gracePeriodSeconds")
-    return DeleteOptions(
+    options = DeleteOptions(
         dry_run=bool(dry_run),
         # A negative period means the minimum.
         grace_seconds=None if grace is None else (1 if grace < 0 else grace),
@@ -112,6 +125,7 @@ def checked_delete_options(source: Obj) -> DeleteOptions:
         uid=preconditions.get("uid"),
         resource_version=preconditions.get("resourceVersion"),
     )
+    return options, refusal
 
 
 def _from_body(body: SentBody, misfit: Misfit) -> Obj:

@@ -16,7 +16,7 @@ from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_update import check_identity
 from ktui.writes.create import Creation, create
-from ktui.writes.decoding.body import APPLY, IGNORE, STRICT, WARN, SentBody, described, json_type
+from ktui.writes.decoding.body import APPLY, IGNORE, STRICT, WARN, SentBody, described, first, json_type
 from ktui.writes.decoding.typed_objects import undeclared
 from ktui.writes.managedfields.apply import Apply
 from ktui.writes.managedfields.typed_config import sentence, type_faults
@@ -70,10 +70,10 @@ async def apply(server: Server, call: Call, resource: Resource, form: Form, body
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise conflict(resource, context.name, why)
         await create(
-            server, call, Creation(resource, new, options, faults, apply=apply, authorized=False), form
+            server, call, Creation(resource, new, options, first(faults), apply=apply, authorized=False), form
         )
 
-    update = partial(Update(server, call, form, options, context, faults).apply, change)
+    update = partial(Update(server, call, form, options, context, first(faults)).apply, change)
     await (update() if call.info.subresource else update_or_create(update, create_it))
 
 
@@ -137,4 +137,4 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
             metadata.pop("resourceVersion", None)
         return new
 
-    await Update(server, call, form, options, context, faults).apply(change)
+    await Update(server, call, form, options, context, first(faults)).apply(change)

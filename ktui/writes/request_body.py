@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -36,18 +37,17 @@ from ktui.writes.decoding.body import (
     YAML,
     SentBody,
     Unfit,
-    decode_document,
     decode_object,
     media_type,
     misfit,
     no_metadata,
     refused,
-    unregistered,
+    unknown_texts,
 )
-from ktui.writes.decoding.typed_objects import shaped
+from ktui.writes.decoding.typed_objects import shaped, warn
 from ktui.writes.managedfields.entries import track_update
 from ktui.writes.objectmeta import metadata_of, timestamp
-from ktui.writes.options import write_options
+from ktui.writes.options import WriteOptions, write_options
 
 YAML_TYPES = (YAML, APPLY)
 SMALL_MESSAGE = 8 * 1024  # bytes of protobuf, which become several times as many bytes of JSON
@@ -78,6 +78,8 @@ async def read_body(server: Server, call: Call) -> SentBody:
         raise request_entity_too_large() from None
     call.meter.hold(len(raw))
     sent = media_type(call.request.headers.get("content-type", ""))
+    if not raw and sent == YAML:
+        return SentBody(raw, sent)  # null
     if not raw:
         return SentBody(raw, sent, error=DocumentError("unexpected end of JSON input"))
     if not is_small(raw) or (sent == PROTOBUF and len(raw) > SMALL_MESSAGE):
@@ -139,22 +141,37 @@ def sent_object(server: Server, resource: Resource, body: SentBody) -> Obj:
     return obj
 
 
-def sent_document(server: Server, body: SentBody, api_version: str, kind: str) -> Obj:
-    """A document that is not an object of the resource (a Binding, a Scale); StatusError 400 or 415."""
-    document = decode_document(body)
-    named = str(document.get("apiVersion") or ""), str(document.get("kind") or "")
-    if all(named) and not server.services.codec.knows(*named):
-        raise misfit(kind, api_version, unregistered(*named))
-    if fault := server.services.codec.go_mismatch(document, api_version, kind):
-        raise misfit(kind, api_version, fault)
+def sent_document(server: Server, call: Call, body: SentBody, kind: Resource, options: WriteOptions) -> Obj:
+    """Return a document of `kind`, which is not stored (a Binding, a Scale); StatusError 400 or 415.
+
+    Of unknown and repeated fields it warns, or they are the error.
+    """
+    codec = server.services.codec
+    document = decode_object(body, kind, codec.knows)
+    if fault := codec.go_mismatch(document, kind.api_version, kind.kind):
+        raise refused(kind, fault)
+    release = server.services.settings.behaviour.minor
+    unknown = unknown_texts(codec.unknown_fields(document, kind.api_version, kind.kind, release))
+    warn(call, options.warnings(body.faults(kind, unknown), partial(refused, kind)))
     return document
 
 
+# Upstream: WipeObjectMetaSystemFields.
+_SERVERS_OWN = (
+    "creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+)  # fmt: skip
+
+
 async def sent_review(
-    server: Server, call: Call, resource: Resource, subresource: str = ""
+    server: Server,
+    call: Call,
+    resource: Resource,
+    subresource: str = "",
+    complete: Callable[[Obj], None] = lambda _: None,
 ) -> tuple[Form, Obj]:
     """Return the form of the answer, and the sent document as its type keeps it, with its managed fields.
 
+    `complete` sets defaults.
     Raises StatusError 400 (also for another namespace than the path's), 406, 413 or 415.
     """
     request = call.request
@@ -166,18 +183,18 @@ async def sent_review(
         form = replace(whole, pretty=form.pretty)
     options = write_options(call.request, "CreateOptions")
     body = await read_body(server, call)
-    review = await compute(sent_document, server, body, resource.api_version, resource.kind)
+    review = await compute(sent_document, server, call, body, resource, options)
     review = await compute(_as_typed, server.services.codec, review, resource)
+    complete(review)
     if call.objects is not None:
         call.objects.request = copied(review)
     metadata = metadata_of(review)
-    if not subresource:
-        if metadata.get("namespace", call.info.namespace) != call.info.namespace and resource.namespaced:
-            raise other_namespace()
-        metadata.pop("namespace", None)
-        if resource.namespaced:
-            metadata["namespace"] = call.info.namespace
-    metadata.pop("managedFields", None)
+    if metadata.get("namespace", call.info.namespace) != call.info.namespace and resource.namespaced:
+        raise other_namespace()
+    for name in ("namespace", "managedFields", *(() if subresource else _SERVERS_OWN)):
+        metadata.pop(name, None)
+    if resource.namespaced:
+        metadata["namespace"] = call.info.namespace
     track = partial(track_update, None, review, manager=options.field_manager, time=timestamp())
     await compute(lambda: track(resource=resource, subresource=subresource))
     return form, review

@@ -4,47 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ktui.apiserver.answer import send_other, send_tree
 from ktui.apiserver.call import Call
 from ktui.apiserver.negotiation import Form, negotiate
 from ktui.apiserver.server import Server
-from ktui.kube.fielderrors import invalid_object
+from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import go_value
 from ktui.kube.json_trees import Obj
 from ktui.kube.listoptions import parse_get_options
+from ktui.kube.names import subdomain_faults
 from ktui.kube.resources import Resource, TableColumn
 from ktui.kube.scale import (
     BUILTIN_PATHS,
     ScalePaths,
     owns_replicas,
     paths_of,
-    replicas_of,
     rescaled,
     scale_of,
 )
-from ktui.kube.status import StatusError, conflict, not_found
+from ktui.kube.status import StatusError, bad_request, bare_error, conflict, not_found
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
 from ktui.writes.before_update import check_identity, check_uid
 from ktui.writes.decoding.body import (
     APPLY,
     IGNORE,
-    STRICT,
-    WARN,
     SentBody,
     Unfit,
-    misfit,
+    described,
+    kind_fault,
     refused_patch,
-    strict_error,
     unconverted,
     unknown_texts,
 )
 from ktui.writes.decoding.typed_objects import warn
 from ktui.writes.managedfields.apply import Apply
-from ktui.writes.managedfields.entries import track_update
-from ktui.writes.objectmeta import metadata_of, sent_version, timestamp
+from ktui.writes.managedfields.entries import distinct, entry_order, identity, store_entries, track_update
+from ktui.writes.managedfields.fieldset import difference
+from ktui.writes.objectmeta import metadata_errors, metadata_of, sent_version, timestamp
 from ktui.writes.options import WriteOptions, write_options
 from ktui.writes.patch import check_declared, configuration
 from ktui.writes.patches.converter import conversion_fault, converted
@@ -59,12 +59,18 @@ from ktui.writes.patches.patch_documents import (
     patched_text,
 )
 from ktui.writes.patches.strategic import consumed
-from ktui.writes.scale_owners import to_parent, to_scale
 from ktui.writes.update import Change, context_of
 from ktui.writes.validation.custom_resources import custom_errors
 
 API_VERSION, KIND = "autoscaling/v1", "Scale"
 
+# What upstream says of any Scale of a custom resource that it cannot decode.
+_UNREGISTERED = (
+    'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/'
+    'customresource_handler.go:781"'
+)
+# And of one that is applied, unless nothing changes.
+_UNCONVERTIBLE = f"to proper version: request to convert CR to an invalid group/version: {API_VERSION}"
 _COLUMNS = (
     TableColumn("Desired", source=".spec.replicas", type="integer"),
     TableColumn("Available", source=".status.replicas", type="integer"),
@@ -98,12 +104,13 @@ async def get(server: Server, call: Call, resource: Resource) -> None:
 
 async def update(server: Server, call: Call, resource: Resource) -> None:
     form, body = await request_body.begin(server, call, resource)
-    sent = await compute(request_body.sent_document, server, body, API_VERSION, KIND)
     options = write_options(call.request, "UpdateOptions")
-    unknown = [*body.duplicates, *_unknown(server, sent)]
-    if unknown and options.validation == STRICT:
-        raise misfit(KIND, API_VERSION, strict_error(unknown))
-    warn(call, unknown if options.validation == WARN else [])
+    try:
+        sent = await compute(request_body.sent_document, server, call, body, SCALES, options)
+    except StatusError as error:
+        if error.code == 400 and resource.custom:
+            raise bad_request(_UNREGISTERED) from None
+        raise
     await _change(server, call, resource, form, options, lambda _: sent)
 
 
@@ -120,10 +127,7 @@ async def patch(server: Server, call: Call, resource: Resource) -> None:
 
     def change(scale: Obj) -> Obj:
         new, unknown = _typed(server, kind, document, patched(kind, scale, document, API_VERSION, KIND))
-        unknown = [*faults, *unknown]
-        if unknown and options.validation == STRICT:
-            raise _refused(kind, document, new, strict_error(unknown))
-        warnings[:] = unknown if options.validation == WARN else []
+        warnings[:] = options.warnings([*faults, *unknown], partial(_refused, kind, document, new))
         return new
 
     try:
@@ -140,7 +144,13 @@ async def _apply(server: Server, call: Call, resource: Resource, form: Form, bod
     apply = Apply(config, options.field_manager, SCALES, "scale", call.request.flag("force"))
 
     def change(scale: Obj) -> Obj:
+        if resource.custom and not metadata_of(scale).get("managedFields"):
+            failed = f"failed to convert live object (/; {API_VERSION}, Kind={KIND})"
+            raise bare_error(f"failed to create manager for existing fields: {failed} {_UNCONVERTIBLE}")
         new = apply.merged(scale)
+        if resource.custom and new != scale:
+            failed = f"failed to convert new object ({described(config, SCALES)})"
+            raise bare_error(f"{failed} {_UNCONVERTIBLE}")
         if fault := conversion_fault(new, SCALES):
             raise unconverted(config, SCALES, Unfit(fault))
         return converted(new, SCALES)
@@ -155,13 +165,15 @@ def _typed(server: Server, kind: str, document: Any, new: Obj) -> tuple[Obj, lis
             raise _refused(kind, document, new, fault)
         new = converted(new, SCALES)
         return new, sorted(_unknown(server, new))
+    if fault := kind_fault(new, SCALES, server.services.codec.knows):
+        raise _refused(kind, document, new, fault)
     if fault := server.services.codec.go_mismatch(new, API_VERSION, KIND):
         raise _refused(kind, document, new, fault)
     return new, _unknown(server, new)
 
 
 def _unknown(server: Server, scale: Obj) -> list[str]:
-    return unknown_texts(server.services.codec.unknown_fields(scale, API_VERSION, KIND))
+    return unknown_texts(server.services.codec.unknown_fields(scale, API_VERSION, KIND, None))
 
 
 def _refused(kind: str, document: Any, new: Obj, reason: str) -> StatusError:
@@ -191,8 +203,10 @@ async def _change(
         check_identity(scale, context)
         if whole:
             check_uid(scale, old, context)
-        replicas = replicas_of(scale, name, paths)
-        if not whole:
+        replicas = (scale.get("spec") or {}).get("replicas") or 0
+        if not resource.custom:
+            check_scale(scale, name, replicas)
+        if not whole and not resource.custom:
             _check_uid(scale, old, resource)
         _check_version(scale, old, resource)
         new = rescaled(old, replicas, paths)
@@ -204,12 +218,12 @@ async def _change(
             metadata["generation"] = int(metadata.get("generation", 0)) + 1
         if apply is not None:
             apply.track(before, scale, timestamp())
-            to_parent(new, scale, paths, resource.api_version)
-        elif changes and any(owns_replicas(entry, paths) for entry in _entries(new)):
-            # A Scale has the entries of the number's owners: without any it is not tracked. It has no 0.
-            seen = {**rescaled(old, replicas or None, paths), "metadata": metadata_of(new)}
-            who, part = options.field_manager, "scale"
-            track_update(old, seen, manager=who, time="", resource=resource, subresource=part)
+        else:  # without an owner of the number it is not tracked
+            scale = {**before, "spec": {"replicas": replicas} if replicas else {}}
+            scale["metadata"] = dict(metadata_of(before))
+            who, now = options.field_manager, timestamp()
+            track_update(before, scale, manager=who, time=now, resource=SCALES, subresource="scale")
+        to_parent(new, scale, paths, resource.api_version)
         return new
 
     call.writes()
@@ -224,8 +238,13 @@ async def _change(
     await send_other(server, call, scale_of(changed, paths), form)
 
 
-def _entries(obj: Obj) -> Sequence[Obj]:
-    return metadata_of(obj).get("managedFields") or ()
+def check_scale(scale: Obj, name: str, replicas: int) -> None:
+    """Raise StatusError 422 for wrong metadata, and for fewer replicas than none (ValidateScale)."""
+    errors = metadata_errors(scale, subdomain_faults)
+    if replicas < 0:
+        errors.append(invalid("spec.replicas", replicas, "must be greater than or equal to 0"))
+    if errors:
+        raise invalid_object(KIND, SCALES.group, name, errors)
 
 
 def _paths(resource: Resource) -> ScalePaths:
@@ -246,3 +265,47 @@ def _check_version(scale: Obj, old: Obj, resource: Resource) -> None:
     version = sent_version(scale)
     if version not in ("", "0", metadata_of(old).get("resourceVersion")):
         raise conflict(resource, str(metadata_of(old)["name"]))
+
+
+_SCALED: Obj = {"apiVersion": API_VERSION, "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+# Members in the order of the type, as errors show them.
+_ENTRY = dict.fromkeys((
+    "manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource",
+))  # fmt: skip
+
+
+def to_scale(obj: Obj, scale: Obj, paths: ScalePaths) -> Obj:
+    """Return a Scale with an entry for each one of the object that has the replicas."""
+    entries = distinct(metadata_of(obj).get("managedFields") or ())
+    own = [
+        {name: value for name, value in (_ENTRY | entry | _SCALED).items() if value is not None}
+        for entry in entries
+        if owns_replicas(entry, paths)
+    ]
+    return {**scale, "metadata": {**scale["metadata"], "managedFields": own}} if own else scale
+
+
+def to_parent(obj: Obj, scale: Obj, paths: ScalePaths, api_version: str) -> None:
+    """Set the object's entries by those of its changed Scale: who owns the replicas now, and who did.
+
+    As upstream, an update's entry is another one in the version of a Scale, and new ones have no time.
+    """
+    entries = metadata_of(scale).get("managedFields") or ()
+    wanted = {identity(entry): entry for entry in entries if owns_replicas(entry)}
+    replicas, kept = _fields(paths), []
+    for entry in distinct(metadata_of(obj).get("managedFields") or ()):
+        if owns_replicas(entry, paths) and wanted.pop(identity(entry), None) is None:
+            entry = {**entry, "fieldsV1": difference(entry["fieldsV1"], replicas)}
+        if entry.get("fieldsV1"):
+            kept.append(entry)
+    for entry in wanted.values():
+        kept.append({**entry, "apiVersion": api_version, "fieldsV1": replicas})
+        kept[-1].pop("time", None)
+    store_entries(obj, sorted(kept, key=entry_order))
+
+
+def _fields(paths: ScalePaths) -> Obj:
+    fields: Obj = {}
+    for name in reversed(paths.replicas.removeprefix(".").split(".")):
+        fields = {f"f:{name}": fields}
+    return fields

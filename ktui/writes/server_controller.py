@@ -109,6 +109,11 @@ class ServerController(ABC):
     def store(self, resource: Resource) -> Store:
         return self.registry.for_resource(resource).store
 
+    async def current(self, resource: Resource, namespace: str, name: str) -> Obj | None:
+        """Return the object in etcd, None if there is none."""
+        found, _ = await self.store(resource).get(namespace or None, name)
+        return json.loads(found.full_json()) if found is not None else None
+
     async def listed(self, resource: Resource, objects: Sequence[StoredObject]) -> None:
         """Take all objects of a resource: when following begins, and again after an error."""
         slices = Slices()

@@ -166,8 +166,10 @@ class NodePorts:
             used, ports = _state(json.loads(stored.full_json()) if stored else {})
             largest = _NO_PORT
             for at, port in enumerate(wanted):  # upstream looks only for ports that are taken
-                if port is not None and port in ports and used >> ports.index(port) & 1:
-                    raise PortUnavailable("provided port is already allocated", at)
+                if port is not None and port in ports:
+                    if used >> ports.index(port) & 1:
+                        raise PortUnavailable("provided port is already allocated", at)
+                    used |= 1 << ports.index(port)
                 found.append(largest + 1 if port is None else port)
                 largest = max(largest, found[-1]) if at else found[-1]
         else:

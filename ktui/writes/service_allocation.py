@@ -87,9 +87,7 @@ class Allocation:
                 try:
                     self._reserved[need] = await self._address(need)
                 except Unavailable as error:
-                    shown: Any = None if need.wanted is None else [need.wanted]
-                    why = f"failed to allocate IP {need.wanted}: {error}" if need.wanted else str(error)
-                    raise _invalid(self.name, [invalid(ADDRESS, shown, why)]) from None
+                    raise _unallocated(self.name, need.wanted, error) from None
         ports = [need for need in needs if need.path != ADDRESS]
         if not ports:
             return
@@ -211,6 +209,7 @@ def family_errors(spec: Obj, family: str) -> list[FieldError]:
         why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple {} are specified"
         two = [what for what, values in several.items() if len(values) == len(FAMILIES)]
         errors = [invalid("spec.ipFamilyPolicy", policy, why.format(what)) for what in two]
+    errors += _other_family(several["cluster IPs"], len(families), family)
     if errors or _bare(spec):
         return errors
     if policy == "RequireDualStack":
@@ -221,22 +220,55 @@ def family_errors(spec: Obj, family: str) -> list[FieldError]:
     return errors + [invalid(f"spec.ipFamilies[{index}]", name, why) for index, name in other]
 
 
+def _other_family(addresses: list[str], named: int, family: str) -> Iterator[FieldError]:
+    """Yield errors for addresses of another family than the cluster's; the first have `named` families."""
+    for index, text in enumerate(addresses if addresses != [HEADLESS] else ()):
+        its_own = FAMILIES[":" in text]
+        if index >= named and its_own != family:
+            why = f"{its_own} is not configured on this cluster"
+            yield invalid(f"{ADDRESS}[{index}]", addresses, why)
+
+
+def _asked(spec: Obj) -> Iterator[tuple[int, int]]:
+    """Yield the place and number of each node port that a new service asks for (upstream: initNodePorts).
+
+    Ports of the same number share one, which is allocated for the first of them.
+    """
+    ports, known = spec.get("ports") or [], dict[int, int]()
+    draws = type_of(spec) == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
+    named = {port.get("port"): port["nodePort"] for port in reversed(ports) if port.get("nodePort")}
+    for index, port in enumerate(ports):
+        number, given = port.get("port"), port.get("nodePort")
+        if number in known:
+            if given and given != known[number]:
+                yield index, given
+        elif number in named and (given or draws):
+            known[number] = named[number]
+            yield index, named[number]
+
+
 async def check_new(server: Server, service: Obj) -> None:
     """Raise StatusError 422 for wrong addresses: upstream allocates before it validates."""
     spec, name = service.get("spec") or {}, str((service.get("metadata") or {}).get("name") or "")
     if type_of(spec) == "ExternalName":
         return
-    errors = list(inside("spec", address_errors(spec)))
-    if errors or (errors := family_errors(spec, (await service_range(server)).family)):
+    errors = await compute(lambda: list(inside("spec", address_errors(spec))))
+    own_range = await service_range(server)
+    if errors or (errors := family_errors(spec, own_range.family)):
         raise _invalid(name, errors)
+    for address in {*addresses_of(spec)[:1]} - {HEADLESS}:
+        try:
+            own_range.check(address)
+        except Unavailable as error:
+            raise _unallocated(name, address, error) from None
     if type_of(spec) not in ("NodePort", "LoadBalancer"):
         return
-    places = [index for index, port in enumerate(spec.get("ports") or []) if port.get("nodePort")]
-    wanted = [int(spec["ports"][index]["nodePort"]) for index in places]
+    asked = await compute(lambda: list(_asked(spec)))
+    wanted = [number for _, number in asked]
     try:
         await NodePorts(server.services.registry).allot(wanted, dry_run=True)
     except PortUnavailable as error:
-        path = f"spec.ports[{places[error.at]}].nodePort"
+        path = f"spec.ports[{asked[error.at][0]}].nodePort"
         raise _invalid(name, [invalid(path, wanted[error.at], str(error))]) from None
 
 
@@ -246,6 +278,13 @@ def _ports_of(spec: Obj) -> set[int]:
         return set()
     found = {port.get("nodePort") for port in spec.get("ports") or []} | {spec.get("healthCheckNodePort")}
     return {int(port) for port in found if port}
+
+
+def _unallocated(name: str, address: Any, error: Unavailable) -> Exception:
+    """Return the error for an address that is not available; None is any address."""
+    shown = None if address is None else [address]
+    why = str(error) if address is None else f"failed to allocate IP {address}: {error}"
+    return _invalid(name, [invalid(ADDRESS, shown, why)])
 
 
 def _invalid(name: str, errors: list[FieldError]) -> Exception:

@@ -7,8 +7,10 @@ from functools import lru_cache
 
 from ktui.apiserver.server import Server
 from ktui.cacher.cacher_requests import ListRequest
+from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj, decoded
 from ktui.kube.listoptions import ListOptions
+from ktui.kube.names import path_segment_faults
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import StatusError, not_found
 from ktui.storage.lister import StoreListRequest
@@ -83,6 +85,14 @@ async def every(server: Server, group: str, name: str, namespace: str | None = N
     except StatusError:
         objects = (await cacher.store.list(StoreListRequest(namespace))).objects
     return [await tree(server, obj, resource) for obj in objects]
+
+
+def unfit_name(name: str) -> str:
+    """Return why upstream's client does not even ask for an object of this name; "" if it does."""
+    if not name:
+        return "resource name may not be empty"
+    faults = path_segment_faults(name)
+    return f"invalid resource name {quote(name)}: [{' '.join(faults)}]" if faults else ""
 
 
 async def find_one(server: Server, resource: Resource, namespace: str, name: str) -> Obj | None:

@@ -75,3 +75,62 @@ def reset_fields(resource: Resource, subresource: str) -> tuple[tuple[str, ...],
         whole = resource.custom or resource.id in _STATUS_KEEPS_METADATA
         return ("spec",), *((("metadata",),) if whole else _STATUS_KEEPS.get(resource.id, ()))
     return (("status",),) if not subresource and "status" in resource.subresources else ()
+
+
+META, CHANGE, VALUES, FIXED = "meta", "change", "values", "fixed"
+"""The metadata as that of a new object, their change, the object's values, and its fixed fields."""
+
+_USUAL = (CHANGE, VALUES, FIXED)
+_FIRST = (CHANGE, FIXED, VALUES)
+_WHOLE = (CHANGE, META, VALUES, FIXED)
+_FIXED_THEN_WHOLE = (CHANGE, FIXED, META, VALUES)
+_NEW = (META, VALUES, FIXED)
+_NEW_THEN_CHANGE = (META, VALUES, CHANGE, FIXED)
+
+_ORDERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("events", "poddisruptionbudgets.policy"), (VALUES,)),
+    "events.events.k8s.io": (VALUES, CHANGE, FIXED),
+    "priorityclasses.scheduling.k8s.io": (CHANGE, FIXED),
+    "persistentvolumes": (*_NEW[:2], *_NEW),
+    _SIGNING_REQUESTS: (META, VALUES, FIXED, CHANGE),
+    "resourceclaims.resource.k8s.io": (META, CHANGE, FIXED),
+    "deviceclasses.resource.k8s.io": (META, CHANGE, VALUES),
+    **dict.fromkeys(("daemonsets.apps", "services"), _FIRST),
+    **dict.fromkeys(
+        (
+            "configmaps", "ingressclasses.networking.k8s.io", "secrets",
+            "volumeattributesclasses.storage.k8s.io",
+        ),
+        _FIXED_THEN_WHOLE,
+    ),
+    **dict.fromkeys(
+        (
+            "apiservices.apiregistration.k8s.io", "controllerrevisions.apps", "endpoints",
+            "ingresses.networking.k8s.io", "persistentvolumeclaims", "pods", "serviceaccounts",
+        ),
+        _WHOLE,
+    ),
+    **dict.fromkeys(
+        (
+            "admissionregistration.k8s.io", "csinodes.storage.k8s.io", "endpointslices.discovery.k8s.io",
+            "flowcontrol.apiserver.k8s.io", "limitranges", "volumeattachments.storage.k8s.io",
+        ),
+        _NEW,
+    ),
+    **dict.fromkeys(
+        (
+            "csistoragecapacities.storage.k8s.io", "ipaddresses.networking.k8s.io", "jobs.batch",
+            "namespaces", "nodes", "rbac.authorization.k8s.io", "resourceclaimtemplates.resource.k8s.io",
+            "runtimeclasses.node.k8s.io", "storageclasses.storage.k8s.io",
+            "storageversionmigrations.storagemigration.k8s.io",
+        ),
+        _NEW_THEN_CHANGE,
+    ),
+}  # fmt: skip
+
+
+def update_order(resource: str, subresource: str) -> tuple[str, ...]:
+    """Return the steps for a kind, by the resource's id, or for all kinds of its group."""
+    group = _ORDERS.get(resource.partition(".")[2], _USUAL)
+    usual = subresource in ("finalize", "status") and resource != _SIGNING_REQUESTS
+    return _USUAL if usual else _ORDERS.get(resource, group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,20 +18,20 @@ from ktui.storage.objects import StoredObject
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.device_access import CLAIMS, may_have_admin_access
+from ktui.writes.admission.quotas import Uncharged, charge_quotas, is_charged
+from ktui.writes.admission.resizes import check_resize, node_of
 from ktui.writes.admission.rights import confirm_changed_grant
 from ktui.writes.admission.unenforced import check_webhooks, unevaluated
 from ktui.writes.before_update import UpdateContext, check_identity, finished_deleting, uid_conflict, updated
 from ktui.writes.create import Creation, create, decoded, ttl_of
 from ktui.writes.decoding.body import (
-    STRICT,
-    WARN,
+    Faults,
     Unconvertible,
     Unfit,
-    known_twice,
     name_kind,
     refused,
     refused_patch,
-    strict_error,
     unconverted,
 )
 from ktui.writes.decoding.typed_objects import as_sent, shaped, shaped_by_converter, warn
@@ -43,6 +43,7 @@ from ktui.writes.patches.strategic import consumed
 from ktui.writes.service_allocation import Unallocated, allocating
 from ktui.writes.strategies import CREATED_BY_UPDATES
 from ktui.writes.validation.objects import has_changed, object_warnings
+from ktui.writes.validation.statuses.kinds import status_warnings
 
 
 async def handle(server: Server, call: Call, resource: Resource) -> None:
@@ -51,7 +52,8 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     new = await compute(request_body.sent_object, server, resource, body)
     call.sent = dict(metadata_of(new))
     await request_body.keep_typed(server, call, resource, new)
-    context, faults = replace(context_of(server, call, resource, options), whole=True), body.duplicates
+    context = replace(context_of(server, call, resource, options), whole=True)
+    faults = partial(body.faults, resource)
     decode = partial(decoded, server, call, resource, new, options, faults)
     replaced = partial(Update(server, call, form, options, context, faults).apply, lambda _: new)
     try:
@@ -94,14 +96,14 @@ def context_of(server: Server, call: Call, resource: Resource, options: WriteOpt
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An update of a stored object; `faults` are those of the body."""
+    """An update of a stored object; `faults` adds those of the body to unknown fields."""
 
     server: Server
     call: Call
     form: Form
     options: WriteOptions
     context: UpdateContext
-    faults: Sequence[str] = ()
+    faults: Faults = list
 
     async def apply(self, change: Change) -> None:
         """Store `change(old)` by the rules of an update, and send the result."""
@@ -109,8 +111,19 @@ class Update:
         warnings: list[str] = []
         await check_webhooks(server, resource, call.info, "UPDATE", None)
         call.writes()
+        where, part = self.context.namespace, (resource.id, self.context.subresource)
+        resized = part == ("pods", "resize") and self.context.minor >= 36
+        node = await node_of(server, where, self.context.name) if resized else ("", None)
+        refuses = part == (CLAIMS, "status") and not await may_have_admin_access(server, where)
+        update = replace(self, context=replace(self.context, refuses_admin=refuses)) if refuses else self
+
+        def changed(old: Obj) -> Obj:
+            new = update._by_the_rules(old, change, warnings)
+            check_resize(old, new, *node)
+            return new
+
         try:
-            outcome = await self._allocated(lambda old: self._by_the_rules(old, change, warnings))
+            outcome = await self._allocated(changed)
         finally:
             warn(call, warnings)  # also for a refused update
         if isinstance(outcome, dict):
@@ -120,23 +133,34 @@ class Update:
             await send_object(server, call, resource, outcome, self.form)
 
     async def _allocated(self, change: Change) -> StoredObject | Obj:
-        """The outcome with allocated values: reserved on demand, then the change is decided again."""
-        context, dry_run = self.context, self.options.dry_run
+        """The outcome with allocated values: reserved on demand, then the change is decided again.
+
+        So are quotas charged: with the growth of an update that was decided, unless it was paid for.
+        """
+        context, dry_run, paid = self.context, self.options.dry_run, False
         where = context.resource, context.namespace, context.name
         async with allocating(self.server, *where, dry_run=dry_run) as allocation:
-            if allocation is None or context.subresource:
-                return await self._outcome(change)
 
             def filled(old: Obj) -> Obj:
                 new = change(old)
-                allocation.fill(old, new)
+                if allocation is not None and not context.subresource:
+                    allocation.fill(old, new)
+                if not paid and is_charged(context.resource, context.subresource, old, new):
+                    raise Uncharged(old, new)
                 return new
 
             while True:
                 try:
                     return await self._outcome(filled)
                 except Unallocated as lacking:
+                    assert allocation is not None
                     await allocation.reserve(lacking.needs)
+                except Uncharged as decided:
+                    paid = True
+                    await charge_quotas(
+                        self.server, context.resource, context.namespace, decided.new, old=decided.old,
+                        dry_run=dry_run,
+                    )  # fmt: skip
 
     async def _outcome(self, change: Change) -> StoredObject | Obj:
         """The stored object; or, if nothing was stored, what a dry run would write, or the deleted object."""
@@ -158,7 +182,7 @@ class Update:
         cacher = self.server.cacher(self.context.resource)
         where, name = self.context.namespace or None, self.context.name
         cached = None if dry_run else cacher.cached(where, name)
-        ttl = ttl_of(self.server, self.context.resource)
+        ttl = ttl_of(self.context.resource)
         stored = await cacher.store.update(where, name, commit, cached=cached, ttl=ttl)
         return stored if answer is None else answer
 
@@ -177,10 +201,7 @@ class Update:
         except Unfit as unfit:
             raise _unfit(context, patched, unfit) from None
         resource_version = (patched.get("metadata") or {}).get("resourceVersion")
-        found = [*(known_twice(self.faults, unknown) if context.whole else self.faults), *unknown]
-        if found and self.options.validation == STRICT:
-            raise _refused(context, patched, strict_error(found))
-        warnings[:] = found if self.options.validation == WARN else []
+        warnings[:] = self.options.warnings(self.faults(unknown), partial(_refused, context, patched))
         warnings += drop_repeated_owners(new, patched=not context.whole)
         check_identity(new, context)
         if not resource.custom and (patched.get("metadata") or {}).get("managedFields") == []:
@@ -191,6 +212,8 @@ class Update:
         new = updated(old, new, context, partial(as_sent, sent=patched))
         if resource.custom:
             warnings.extend(finalizer_warnings(new["metadata"], old.get("metadata")))
+        elif context.subresource == "status":
+            warnings.extend(status_warnings(resource.id, new))
         elif not context.subresource:
             warnings.extend(object_warnings(resource.id, new, old))
             if has_changed(old, new):

@@ -85,9 +85,9 @@ async def test_commands_print_what_they_must(kubectl: Kubectl) -> None:
     for group, command, succeeds, pattern in commands():
         words = [word.replace("·", " ").replace("@", f"{FILES}/") for word in command.split(" ")]
         stdin = signing_request() if command.endswith("-f -") else ""
-        process = await kubectl.start(*words)
+        process = await kubectl.start(*words, reads=bool(stdin))
         try:
-            out, err = await asyncio.wait_for(process.communicate(stdin.encode()), PATIENCE)
+            out, err = await asyncio.wait_for(process.communicate(stdin.encode() or None), PATIENCE)
         except TimeoutError:
             process.kill()
             await process.wait()

@@ -42,18 +42,20 @@ spec: {{containers: [{{name: c, image: "registry.example.com/c:1"}}]}}
 class Kubectl:
     home: Path
 
-    async def start(self, *words: str) -> asyncio.subprocess.Process:
+    async def start(self, *words: str, reads: bool = False) -> asyncio.subprocess.Process:
+        """Start kubectl. Unless it `reads` its input, it has none: it could end before that is written."""
         assert KUBECTL is not None
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "KUBECONFIG": str(self.home / "config")}
         env["GOGC"] = "off"  # kubectl ends before it would need to collect garbage: a third less CPU time
         pipe = asyncio.subprocess.PIPE
+        stdin = pipe if reads else asyncio.subprocess.DEVNULL
         return await asyncio.create_subprocess_exec(
-            KUBECTL, *words, env=env, stdin=pipe, stdout=pipe, stderr=pipe
+            KUBECTL, *words, env=env, stdin=stdin, stdout=pipe, stderr=pipe
         )
 
     async def __call__(self, *words: str, stdin: str = "", ok: bool = True) -> str:
-        process = await self.start(*words)
-        out, err = await asyncio.wait_for(process.communicate(stdin.encode()), 60)
+        process = await self.start(*words, reads=bool(stdin))
+        out, err = await asyncio.wait_for(process.communicate(stdin.encode() or None), 60)
         assert (process.returncode == 0) is ok, err.decode() or out.decode()
         return (out if ok else err).decode()
 

@@ -64,7 +64,7 @@ def old_app(server: LabServer | None = None) -> KtuiApp:
     app = lab_app(server)
     assert app.state.server is not None
     app.feed([replace(app.state.server, kube_version="1.30")])
-    app.fold()
+    app.intake.fold()
     return app
 
 

@@ -37,7 +37,7 @@ def still_app(
     app = KtuiApp(start_timers=False, clock=lambda: 1_790_000_000.0, preferences=preferences)
     app.intake.link = link
     app.feed(events)
-    app.fold()
+    app.intake.fold()
     return app
 
 

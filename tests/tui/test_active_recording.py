@@ -102,8 +102,7 @@ async def test_a_full_disk_is_told_and_the_dashboard_goes_on() -> None:
     app.intake.link = Link(Stage.LIVE)
     async with app.run_test(size=NORMAL, notifications=True) as pilot:
         app.feed(demo_events())
-        app.tick()
-        await until(lambda: app.recording.problem, pilot)
+        await until(lambda: app.recording.problem, pilot)  # the first tick that sees it ends the recording
         app.tick()
         await pilot.pause()
         told = [toast.message for toast in app._notifications]

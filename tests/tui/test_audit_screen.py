@@ -37,7 +37,7 @@ def app(log: Path, monkeypatch: pytest.MonkeyPatch) -> AuditApp:
 
 
 async def under(pilot: Any, version: str) -> None:
-    await until(pilot, lambda: pilot.app.audit.ranker.report.kube_version == version)
+    await until(pilot, lambda: pilot.app.audit.report.kube_version == version)
     await pilot.pause()
 
 
@@ -47,7 +47,7 @@ async def under(pilot: Any, version: str) -> None:
 async def test_the_sentence_comes_first_and_the_most_expensive_group_on_top(app: AuditApp) -> None:
     async with app.run_test(size=NORMAL) as pilot:
         await read(pilot)
-        report = app.audit.ranker.report
+        report = app.audit.report
         assert report is not None and report.move is not None
         assert report.summary.startswith("1.30 → 1.31 moves ")
         await until_shown(pilot, report.summary, "malformed, for example")
@@ -143,9 +143,9 @@ async def test_rules_are_chosen_with_their_gates(app: AuditApp) -> None:
         await until_shown(pilot, "ConsistentListFromCache=false")
         await pilot.press("enter")
         await under(pilot, "1.31")
-        assert app.audit.ranker.report is not None
-        assert app.audit.ranker.report.feature_gates == {"ConsistentListFromCache": False}
-        assert app.audit.ranker.report.versions[0].etcd > 0
+        assert app.audit.report is not None
+        assert app.audit.report.feature_gates == {"ConsistentListFromCache": False}
+        assert app.audit.report.versions[0].etcd > 0
 
 
 async def test_a_slow_read_of_etcd_leads_to_its_cause_and_back(app: AuditApp) -> None:
@@ -249,9 +249,9 @@ async def test_the_dashboard_opens_an_audit_by_its_servers_rules_and_sizes(log: 
         await pilot.press("colon", *f"audit {log}", "enter")
         await until(pilot, lambda: isinstance(app.screen, AuditScreen) and app.screen.shown == "groups")
         screen = app.screen
-        assert isinstance(screen, AuditScreen) and screen.ranker.report is not None
-        assert screen.ranker.report.kube_version == "1.36"
-        assert screen.ranker.report.sizes_from == "this server's etcd"
+        assert isinstance(screen, AuditScreen) and screen.report is not None
+        assert screen.report.kube_version == "1.36"
+        assert screen.report.sizes_from == "this server's etcd"
         await pilot.press("v", "escape")
         assert screen.shown == "groups"
         await pilot.press("escape")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ktui.core.references import Selection
-from ktui.tui.dialogs.body import MOST_BYTES, STEP_BYTES, BodyScreen, sent_as
 from ktui.tui.dialogs.dialog import ConfirmScreen
+from ktui.tui.dialogs.text import MOST_BYTES, STEP_BYTES, BodyScreen, sent_as
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 from .asking import asking_app, until, until_shown

@@ -176,7 +176,7 @@ async def test_shards_are_measured_as_pages_and_as_a_streaming_list() -> None:
     assert app.state.server is not None
     gates = {"ShardedListAndWatch": True}
     app.feed([replace(app.state.server, kube_version="1.37", feature_gates=gates)])
-    app.fold()
+    app.intake.fold()
     async with app.run_test(size=WIDE) as pilot:
         screen = await open_lab(pilot)
         await until_shown(pilot, "shardSelector", "1/2: a half")
@@ -202,7 +202,7 @@ async def test_a_shard_that_the_server_would_ignore_is_not_sent(version: str, wh
     app = lab_app(server)
     assert app.state.server is not None
     app.feed([replace(app.state.server, kube_version=version)])
-    app.fold()
+    app.intake.fold()
     async with app.run_test(size=WIDE) as pilot:
         screen = await open_lab(pilot)
         assert "shardSelector" not in shown(app), "the field is for servers with shards"

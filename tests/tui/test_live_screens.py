@@ -33,7 +33,7 @@ def live_app(events: Iterable[AnyEvent]) -> LiveApp:
     app = LiveApp(start_timers=False, clock=lambda: 1_795_335_575.0)
     app.intake.link = LIVE
     app.feed(events)
-    app.fold()
+    app.intake.fold()
     return app
 
 

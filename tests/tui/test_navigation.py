@@ -114,7 +114,7 @@ async def test_going_in_by_enter_and_out_by_escape_is_on_the_trail() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: app.screen.inside == "pods")
         await pilot.pause()
-        assert app.navigator.here == Place("cache", ResourceRef("pods"))
+        assert app.here == Place("cache", ResourceRef("pods"))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen.inside == "")
         await pilot.pause()
@@ -176,7 +176,7 @@ async def jump_to_etcd(pilot: Any) -> Any:
     prefixes.move_to(1)
     await pilot.press("enter")
     await until(pilot, lambda: pilot.app.current_mode == "etcd")
-    await until(pilot, lambda: pilot.app.navigator.here == Place("etcd", PrefixRef(prefixes.rows[1].prefix)))
+    await until(pilot, lambda: pilot.app.here == Place("etcd", PrefixRef(prefixes.rows[1].prefix)))
     return prefixes.row
 
 
@@ -321,7 +321,7 @@ async def test_the_palette_knows_screens_themes_versions_resources_and_ways_on()
     async with app.run_test(size=NORMAL) as pilot:
         await pilot.press("2")
         await pilot.pause()
-        from ktui.tui.commands import KtuiCommands
+        from ktui.tui.commands.all_commands import KtuiCommands
 
         titles = [hit.display async for hit in KtuiCommands(app.screen).discover()]
         for wanted in ("Go to Cache", "Theme: ktui-dark", "Kubernetes 1.30", "Cache: pods", "Quit"):

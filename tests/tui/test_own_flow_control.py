@@ -63,6 +63,6 @@ def test_a_storm(
 ) -> None:
     app = still_app()
     app.feed(list(telemetry(monkeypatch)))
-    app.fold()
+    app.intake.fold()
     pressed = ("colon", *"flow", "enter", *press)
     assert snap_compare(app, says=says, press=pressed, terminal_size=size)

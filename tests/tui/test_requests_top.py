@@ -230,7 +230,7 @@ async def test_while_the_log_follows_its_cursor_moves_only_with_its_detail() -> 
         screen = screen_of(app)
         row = screen.log_view.table.row
         app.feed(demo_events()[-40:])
-        app.fold()
+        app.intake.fold()
         screen.paint_tables(app.state)
         assert screen.log_view.table.row is row
         screen.paint_panels(app.state)

@@ -23,7 +23,7 @@ async def test_all_of_the_picture_shows_the_same_moment(
     async def events_come(pilot: object, keys: str) -> None:
         """Fold events as a tick does, of which not each paints the header."""
         app.feed([EtcdProgress(at=app.state.now, head=987_654)])
-        app.fold()
+        app.intake.fold()
 
     monkeypatch.setattr(screenshot, "_press", events_come)
     picture = tmp_path / "picture.svg"

@@ -33,7 +33,7 @@ def traces_app(recording: str) -> TracesOnlyApp:
     app = TracesOnlyApp(start_timers=False, clock=lambda: events[-1].at + 5)
     app.intake.link = LIVE
     app.feed([server(), *events])
-    app.fold()
+    app.intake.fold()
     return app
 
 
@@ -66,6 +66,6 @@ async def test_without_requests_it_says_what_is_needed() -> None:
     app.receiver = OtlpReceiver("127.0.0.1", 0, 0)
     app.intake.link = LIVE
     app.feed([server()])
-    app.fold()
+    app.intake.fold()
     async with app.run_test(size=WIDE) as pilot:
         await until_shown(pilot, "no trace arrived yet", "ktui tracing-config")

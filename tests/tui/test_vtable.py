@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+
 import pytest
 from textual.app import App, ComposeResult
 
@@ -20,9 +23,9 @@ COLUMNS = (
 
 
 class TableApp(App[None]):
-    def __init__(self, follow: bool = False) -> None:
+    def __init__(self, follow: bool = False, reuse: bool = False) -> None:
         super().__init__()
-        self.table = VTable(COLUMNS, key=lambda row: row[0], follow=follow)
+        self.table = VTable(COLUMNS, key=lambda row: row[0], follow=follow, reuse=reuse)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.default_variables()
@@ -57,6 +60,17 @@ async def test_the_cursor_stays_on_its_row_while_others_come() -> None:
         await pilot.press("down", "down")
         app.table.set_rows([("new", -1), *rows(50)])
         assert app.table.row == ("row-000002", 2)
+
+
+async def test_a_table_that_reuses_rows_keeps_those_that_are_equal() -> None:
+    app = TableApp(reuse=True)
+    async with app.run_test(size=(40, 12)):
+        app.table.set_rows(rows(3))
+        before = list(app.table.rows)
+        app.table.set_rows([("row-000000", 7), *rows(3)[1:]])
+        first, second, third = app.table.rows
+        assert first == ("row-000000", 7)
+        assert second is before[1] and third is before[2]
 
 
 async def test_only_changed_lines_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,10 +198,10 @@ async def test_a_filter_of_many_rows_leaves_the_keys_their_turn() -> None:
     async with app.run_test(size=(40, 12)) as pilot:
         app.table.set_rows(rows(150_000))
         app.table.set_filter("9")
-        assert app.table.arranging and len(app.table.rows) == 150_000  # the letter is painted first
+        assert app.table._arranger.busy and len(app.table.rows) == 150_000  # the letter is painted first
         await pilot.press("down", "down")
         assert app.table.row == ("row-000029", 29)
-        while app.table.arranging:
+        while app.table._arranger.busy:
             await pilot.pause()
         assert not app.table.marks.doing
         assert len(app.table.rows) == sum("9" in str(i) for i in range(150_000))
@@ -211,7 +225,7 @@ async def test_states_that_a_newer_one_replaced_are_counted_at_the_foot() -> Non
         app.table.set_filter("9")
         for count in (150_001, 150_002, 150_003):  # it is still busy with the first
             app.table.set_rows(rows(count))
-        while app.table.arranging:
+        while app.table._arranger.busy:
             await pilot.pause()
         assert app.table.marks.folded == 2
         assert app.table.marks.content().plain.endswith("2 updates folded")
@@ -219,6 +233,22 @@ async def test_states_that_a_newer_one_replaced_are_counted_at_the_foot() -> Non
         app.table.action_clear_filter()
         await pilot.pause()
         assert not app.table.marks.folded, "what is neither filtered nor sorted shows as it comes"
+
+
+async def test_a_table_is_arranged_though_the_process_is_suspended_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each look at Textual's clock comes a second after the last one: its timers miss their only tick."""
+    app = TableApp()
+    async with app.run_test(size=(40, 12)) as pilot:
+        seconds = itertools.count()
+        monkeypatch.setattr("textual._time.get_time", lambda: float(next(seconds)))
+        app.table.set_rows(rows(50_000))
+        app.table.set_filter("9")
+        async with asyncio.timeout(60):
+            while app.table._arranger.busy:
+                await pilot.pause()
+        assert app.table.hidden
 
 
 async def test_a_sort_mark_stands_behind_a_title_that_fills_its_column() -> None:

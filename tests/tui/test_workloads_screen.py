@@ -13,8 +13,7 @@ from ktui.contract.faults import KINDS, Fault
 from ktui.tui.charts.plot import marks, named
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.looks.symbols import Symbols
-from ktui.tui.workloads.faults import LETTERS
-from ktui.tui.workloads.panels import CHARTS, _table, chart_content
+from ktui.tui.workloads.panels import CHARTS, LETTERS, _table, chart_content
 from ktui.tui.workloads.screen import WorkloadsScreen
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS

@@ -11,7 +11,6 @@ from tests.source import parsed
 # Tasks whose starter waits for them, or that report their end in their own way.
 OWN = {
     "apiserver/http/health_reserve.py",  # its connection ends with it, and an error is logged
-    "apiserver/http/listener.py",  # startup and shutdown wait for it
     "apiserver/large_requests.py",  # one cancels its request, one frees memory piece by piece
     "apiserver/http/request.py",  # its request waits for it
     "apiserver/http/tls_front.py",  # its connection waits for both directions

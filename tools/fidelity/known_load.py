@@ -86,7 +86,8 @@ def replay() -> Tally:
             tally.add("known load", f"{resource} {name}", "ktui observe", differs)
     idle = asyncio.run(observed(IDLE))
     for resource, row in report_document(idle)["resources"].items():
-        differs = [f"{row['lists']} LISTs reported, none sent"] if row["lists"] else []
-        tally.add("idle", f"{resource} lists", "ktui observe", differs)
+        for name, lists in figures(row).items():
+            differs = [f"{lists} reported, no LIST sent"] if lists else []
+            tally.add("idle", f"{resource} {name}", "ktui observe", differs)
     tally.add("idle", "findings", "ktui observe", findings(idle, None))
     return tally

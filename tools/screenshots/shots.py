@@ -53,7 +53,7 @@ def pod(app: KtuiApp) -> str:
 
 def churned(app: KtuiApp) -> bool:
     """True if a watch of etcd has counted changes for some seconds."""
-    churn = app.screen.query_one(StoredPane).reads.churn
+    churn = app.screen.query_one(StoredPane).churn
     return churn is not None and churn.seconds > 8
 
 

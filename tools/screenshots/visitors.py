@@ -8,7 +8,9 @@ import itertools
 
 from ktui.client.api import ApiClient
 from ktui.client.connection import ClientError, ServerConnection
-from ktui.workloads.behaviours.client_reflector import DemoInformer
+from ktui.workloads.behaviours.client_reflector import LoadReflector
+from ktui.workloads.demo.light_traffic import WATCH_SECONDS, demo_client
+from ktui.workloads.running.fleet import Fleet
 
 PODS = "/api/v1/pods"
 CONFIGMAPS = "/api/v1/configmaps"
@@ -26,12 +28,15 @@ WATCHING = (
 
 async def visit(connection: ServerConnection) -> None:
     """Read in many ways until cancelled."""
-    async with asyncio.TaskGroup() as group:
+    fleet = Fleet(connection)
+    async with contextlib.AsyncExitStack() as after, asyncio.TaskGroup() as group:
+        after.push_async_callback(fleet.close)
         group.create_task(_ahead(ApiClient(connection, "deploy-controller/v2.4")))
         group.create_task(_exact(ApiClient(connection, "backup-operator/v1.2")))
         group.create_task(_refused(ApiClient(connection, "home-grown-script/0.1")))
         for client, collection, selector in WATCHING:
-            group.create_task(DemoInformer(ApiClient(connection, client), collection, selector).run())
+            watching = demo_client(fleet, client)
+            group.create_task(LoadReflector(watching, collection, selector, seconds=WATCH_SECONDS).run())
 
 
 async def _ahead(client: ApiClient) -> None:

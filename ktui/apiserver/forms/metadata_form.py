@@ -15,6 +15,7 @@ from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
 from ktui.storage.objects import StoredObject
+from ktui.wire.conversion import ROUND_TRIP
 from ktui.wire.pieces import Layout
 from ktui.wire.stored_codec import Messages
 from ktui.wire.type_order import MANAGED_FIELDS, OBJECT_META
@@ -63,7 +64,10 @@ KIND: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 LIST_KIND = "PartialObjectMetadataList"
 
 # Annotations that are fields of upstream's internal types, and missing in forms built from those.
-INTERNAL_ANNOTATIONS = {"daemonsets.apps": "deprecated.daemonset.template.generation"}
+INTERNAL_ANNOTATIONS = {
+    "daemonsets.apps": ("deprecated.daemonset.template.generation",),
+    "horizontalpodautoscalers.autoscaling": ROUND_TRIP,
+}
 
 
 class _Object(msgspec.Struct):
@@ -81,10 +85,11 @@ def partial(document: bytes, api_version: str, resource: Resource) -> bytes:
     metadata = metadata_of(document)
     if resource.custom:
         metadata = in_type_order(metadata)
-    if annotation := INTERNAL_ANNOTATIONS.get(resource.id):
+    if internal := INTERNAL_ANNOTATIONS.get(resource.id):
         tree = msgspec.json.decode(metadata)
         annotations = tree.get("annotations") or {}
-        annotations.pop(annotation, None)
+        for annotation in internal:
+            annotations.pop(annotation, None)
         if not annotations:
             tree.pop("annotations", None)
         metadata = to_json(tree)

@@ -1,57 +1,22 @@
-"""The listening socket: granian embedded in ktui's event loop, which also runs the ASGI lifespan."""
+"""The listening socket: granian embedded in ktui's event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from granian.constants import Interfaces
 from granian.server.embed import Server
 
-from ktui.apiserver.http import ASGIApp, Message
+from ktui.apiserver.http import ASGIApp
 from ktui.apiserver.http.connections import ConnectionGuard, Connections
 from ktui.apiserver.http.health_reserve import PLACES, HealthReserve
 from ktui.apiserver.http.open_files import FRONT_FILES, file_limit, most_connections
 from ktui.apiserver.http.tls import TlsFiles
 from ktui.apiserver.http.tls_front import TlsFront
 from ktui.supervision import Supervisor, stop
-
-
-class Lifespan:
-    """An application's lifespan. `startup()` raises what the application raised."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._to_app: asyncio.Queue[Message] = asyncio.Queue()
-        self._from_app: asyncio.Queue[Message] = asyncio.Queue()
-        self._task: asyncio.Future[None] | None = None
-
-    async def startup(self) -> None:
-        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}}
-        self._task = asyncio.ensure_future(self._app(scope, self._to_app.get, self._from_app.put))
-        await self._send("lifespan.startup")
-
-    async def shutdown(self) -> None:
-        if self._task is None or self._task.done():
-            return
-        await self._send("lifespan.shutdown")
-        await self._task
-        self._task = None
-
-    async def _send(self, event: str) -> None:
-        assert self._task is not None
-        self._to_app.put_nowait({"type": event})
-        answer = asyncio.ensure_future(self._from_app.get())
-        await asyncio.wait((answer, self._task), return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
-            answer.cancel()
-            self._task.result()  # raises the application's error
-            raise RuntimeError(f"the application ended on {event}")
-        if answer.result()["type"] != f"{event}.complete":
-            raise RuntimeError(answer.result().get("message") or f"the application refused {event}")
-
 
 LOOPBACK = "127.0.0.1"
 # Seconds for requests to finish.
@@ -63,11 +28,17 @@ class PortInUse(Exception):
     """Another process listens on the port, or the HTTP server has ended."""
 
 
+class Startable(Protocol):
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
+
+
 class HttpServer:
     """Serves `app` on `listen` ("HOST:PORT", port 0: any free one), over TLS if files are given.
 
-    With a `front`, the front ends TLS, and granian listens behind it on the loopback address. `connections`
-    bounds how many clients may have open, by default as many as the limit of open files allows.
+    `service` is started before the server listens, and stopped before it ends. With a `front`, the front ends
+    TLS, and granian listens behind it on the loopback address. `connections` bounds how many clients may have
+    open, by default as many as the limit of open files allows.
     """
 
     def __init__(
@@ -78,8 +49,10 @@ class HttpServer:
         supervisor: Supervisor | None = None,
         front: TlsFront | None = None,
         connections: Connections | None = None,
+        service: Startable | None = None,
     ) -> None:
         self.app = app
+        self._service = service
         self._connections = connections or Connections(
             most_connections(file_limit(), 1 if front is None else FRONT_FILES)
         )
@@ -91,7 +64,6 @@ class HttpServer:
         self._tls = tls
         self._front = front
         self._behind = (LOOPBACK, 0) if front is not None else (self.host, self.port)
-        self._lifespan = Lifespan(app)
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
         self._listening: asyncio.Future[None] | None = None
@@ -103,12 +75,13 @@ class HttpServer:
         return f"{'https' if self._tls else 'http'}://{host}:{self.port}"
 
     async def start(self) -> None:
-        """Start the application, then listen; raise PortInUse, or what the application raised."""
+        """Start the service, then listen; raise PortInUse, or what the service raised."""
         with claim_port(*self._behind) as claim:
             self._behind = (self._behind[0], claim.getsockname()[1])
             if self._front is None:
                 self.port = self._behind[1]
-            await self._lifespan.startup()
+            if self._service is not None:
+                await self._service.start()
             self._listening = asyncio.get_running_loop().create_future()
             self._serving = self._supervisor.start("the HTTP server", self._serve)
             try:
@@ -126,8 +99,9 @@ class HttpServer:
                 raise
 
     async def stop(self) -> None:
-        """Stop the application, which ends its streams; then stop listening and close open connections."""
-        await self._lifespan.shutdown()
+        """Stop the service, which ends its streams; then stop listening and close open connections."""
+        if self._service is not None:
+            await self._service.stop()
         await stop(self._guarding)
         await self._reserve.stop()
         if self._server is not None and self._serving is not None:

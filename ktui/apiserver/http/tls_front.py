@@ -85,20 +85,16 @@ class TlsFront:
         """`app` with the real client of each connection; connections that bypass the front are refused."""
 
         async def fronted(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "http":
-                host, port = scope.get("client") or ("", 0)
-                peer = self._peers.get((host, int(port)))
-                if peer is None:
-                    await _refuse(send, 403, PLAIN, b"connect with TLS\n")
-                    return
-                if peer.late and not is_health_check(scope["path"]):
-                    await _refuse(send, 429, TOO_MANY_HEADERS, TOO_MANY)
-                    return
-                if peer.ends < time.time():
-                    await _refuse(send, 401, JSON, EXPIRED)
-                    return
-                scope = {**scope, "client": peer.address, "user": peer.user}
-            await app(scope, receive, send)
+            host, port = scope.get("client") or ("", 0)
+            peer = self._peers.get((host, int(port)))
+            if peer is None:
+                await _refuse(send, 403, PLAIN, b"connect with TLS\n")
+            elif peer.late and not is_health_check(scope["path"]):
+                await _refuse(send, 429, TOO_MANY_HEADERS, TOO_MANY)
+            elif peer.ends < time.time():
+                await _refuse(send, 401, JSON, EXPIRED)
+            else:
+                await app({**scope, "client": peer.address, "user": peer.user}, receive, send)
 
         return fronted
 

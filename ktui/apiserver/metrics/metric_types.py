@@ -16,8 +16,10 @@ Observed = tuple[list[int], list[float]]
 Values = dict[Labels, Observed]
 
 
-def labels(**pairs: str) -> Labels:
-    return tuple(pairs.items())
+# kube-apiserver's, of requests, of LISTs at etcd, and of RPCs to etcd (seconds).
+DURATION_BOUNDS = (
+    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+)  # fmt: skip
 
 
 class Counter:

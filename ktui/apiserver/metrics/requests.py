@@ -8,6 +8,7 @@ from http import HTTPStatus
 
 from ktui.apiserver.call import LONG_QUERY, Call
 from ktui.apiserver.metrics.metric_types import (
+    DURATION_BOUNDS,
     Counter,
     Gauge,
     Histogram,
@@ -23,10 +24,6 @@ from ktui.kube.selectors import FieldSelector
 
 STORAGE_PHASES = ("etcd", "decode", "filter")
 NO_INDEX: Labels = (("index", ""),)
-# Of LISTs at etcd and of requests.
-DURATION_BOUNDS = (
-    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-)  # fmt: skip
 
 
 class ListMetrics:

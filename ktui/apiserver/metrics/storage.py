@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ktui.apiserver.http.connections import Connections
 from ktui.apiserver.metrics.metric_types import (
+    DURATION_BOUNDS,
     CallbackMetric,
     Counter,
     Histogram,
@@ -22,13 +23,13 @@ from ktui.apiserver.server import RequestLog
 from ktui.cacher.cachers import Registry
 from ktui.cacher.resource_cache import ResourceCache
 from ktui.cacher.settings import Settings
-from ktui.contract.events import EtcdCall
+from ktui.contract.events import AnyEvent, EtcdCall
 from ktui.etcd.grpc_errors import UNIMPLEMENTED
 from ktui.kube.gates import SHARDED
 from ktui.kube.resources import Resource
 from ktui.kube.versions import Behaviour
 from ktui.supervision import Supervisor
-from ktui.telemetry.bus import Bus, Subscription
+from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import resident_bytes
 
 
@@ -62,7 +63,8 @@ _ROWS = (
     _Row("apiserver_terminated_watchers_total", "Watchers that were ended because they were too slow.",
          "counter", lambda cache: cache.dispatcher.terminated, 21),
     _Row("apiserver_watch_shards_total", "Watches of a shard that are served now.",
-         "gauge", lambda cache: sum(stream.sharded for stream in cache.streams), 36, gate=SHARDED),
+         "gauge", lambda cache: sum(each.selection.shards is not None for each in cache.streams),
+         36, gate=SHARDED),
     _Row("apiserver_watch_filtered_events_total", "Events that shards left out.",
          "counter",
          lambda cache: cache.shard_filtered + sum(stream.shard_filtered for stream in cache.streams),
@@ -108,10 +110,6 @@ def cache_metrics(registry: Registry, behaviour: Behaviour) -> Iterator[Metric]:
         )
 
 
-# kube-apiserver: etcd_request_duration_seconds.
-BOUNDS = (
-    0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-)  # fmt: skip
 # kube-apiserver's `operation` by purpose; other purposes keep their names.
 OPERATIONS = {"probe": "get", "reflector": "list", "count": "listWithCount"}
 READS_OF_WRITES = ("updateGet", "deleteGet")  # counted separately since 1.38.0-alpha.2
@@ -148,9 +146,10 @@ class EtcdMetrics:
         self._supervisor = supervisor
         self._settings = settings
         self._names = names
-        self._subscription: Subscription | None = None
         self._task: asyncio.Task[None] | None = None
-        self.duration = Histogram("etcd_request_duration_seconds", "Time that etcd took to answer.", BOUNDS)
+        self.duration = Histogram(
+            "etcd_request_duration_seconds", "Time that etcd took to answer.", DURATION_BOUNDS
+        )
         self.total = Counter("etcd_requests_total", "Requests made to etcd.")
         self.errors = Counter("etcd_request_errors_total", "Requests that etcd answered with an error.")
 
@@ -161,20 +160,15 @@ class EtcdMetrics:
 
     def start(self) -> None:
         if self._task is None:
-            self._subscription = self._bus.subscribe()
-            self._task = self._supervisor.start(
-                "the metrics of etcd", partial(self._follow, self._subscription)
-            )
+            self._task = self._supervisor.start("the metrics of etcd", partial(self._bus.follow, self._take))
 
     def close(self) -> None:
-        if self._subscription is not None:
-            self._subscription.close()
+        if self._task is not None:
+            self._task.cancel()
 
-    async def _follow(self, subscription: Subscription) -> None:
-        async for batch in subscription.batches():
-            for event in batch:
-                if isinstance(event, EtcdCall):
-                    self.observe(event)
+    def _take(self, event: AnyEvent) -> None:
+        if isinstance(event, EtcdCall):
+            self.observe(event)
 
     def observe(self, call: EtcdCall) -> None:
         if call.op == STREAM and call.error == UNIMPLEMENTED:

@@ -14,15 +14,7 @@ from ktui.cacher.cacher import Cacher
 from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
 from ktui.cacher.watch_events import CacheEvent
-from ktui.contract.cache_documents import (
-    CachedEvent,
-    CacheDigest,
-    CachedObject,
-    ConsistencyCheck,
-    EtcdDigest,
-    EventPage,
-    ObjectPage,
-)
+from ktui.contract.cache_documents import CachedEvent, CachedObject, EventPage, ObjectPage
 from ktui.etcd.errors import EtcdError
 from ktui.kube.status import StatusError, bad_request, server_timeout
 from ktui.storage.objects import StoredObject
@@ -103,15 +95,10 @@ class CachePages:
         if cacher.cache is None or state != "ready":
             raise _conflict(f"{cacher.resource.id} is {state}: there is nothing to compare with etcd")
         try:
-            result = await cacher.cache.checker.check()
+            found = await cacher.cache.checker.check()
         except EtcdError as error:  # which the checker has logged
             raise server_timeout(cacher.resource, "check") from error
-        cost = cacher.cache.checker.last
-        assert cost is not None
-        cache = CacheDigest(result.cache_digest, result.cache_objects)
-        etcd = EtcdDigest(result.etcd_digest, result.etcd_objects, cost.rpcs, cost.bytes)
-        rv, same, difference = str(result.rv), result.consistent, result.difference
-        await send_json(response, ConsistencyCheck(rv, same, cache, etcd, cost.ms, difference))
+        await send_json(response, found)
 
     async def lose(self, request: Request, response: Response) -> None:
         """Make a cache of ktui's own etcd lose an object, which a check then finds; 409 if it has none."""

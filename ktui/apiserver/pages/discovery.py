@@ -17,7 +17,7 @@ from ktui.cacher.settings import Settings
 from ktui.kube import discovery
 from ktui.kube.discovery import subresources_of
 from ktui.kube.resources import BUILTIN, Resource, ResourceTable
-from ktui.kube.structural.schema import custom_name, custom_schemas
+from ktui.kube.structural.published import custom_name, custom_schemas
 from ktui.telemetry.off_loop import compute_large
 from ktui.wire.openapi import COMPONENTS, DEFINITIONS, MEDIA_TYPES, document_message, kind_schema, schemas_of
 
@@ -178,12 +178,6 @@ def index(table: ResourceTable, release: int) -> Document:
     return {"paths": dict(sorted(paths.items()))}
 
 
-def document(table: ResourceTable, path: str, release: int) -> Document | None:
-    """Return the document of `api/v1` or `apis/apps/v1`; None if that is not served."""
-    resources = _at(table, path)
-    return components(resources, release) if resources else None
-
-
 def components(resources: list[Resource], release: int) -> Document:
     return {
         "openapi": "3.0.0",
@@ -227,7 +221,7 @@ def _schemas(resources: list[Resource], release: int, root: str) -> Document:
     found = schemas_of(built_in, release, root)
     for resource in resources:
         if resource.custom:
-            found |= custom_schemas(resource, root)
+            found |= custom_schemas(resource, root, openapi=2 if root == DEFINITIONS else 3)
     return found
 
 

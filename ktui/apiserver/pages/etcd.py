@@ -12,9 +12,12 @@ from ktui.apiserver.http.response import Response
 from ktui.apiserver.pages.responses import number, send_json
 from ktui.cacher.cachers import Registry
 from ktui.contract.etcd_documents import CachedCopy, Churn, KeyDetail, KeyHistory
+from ktui.etcd.types import KV
 from ktui.kube.status import StatusError, bad_request
 from ktui.storage.browser import KEY_SORTS, EtcdBrowser, KeyValue
 from ktui.storage.errors import browsing
+from ktui.storage.keys import DecodedValue, key_text
+from ktui.storage.prefix_sizes import SECRETS
 
 MASK = "<redacted>"
 _METADATA_TEXTS = (
@@ -91,47 +94,53 @@ def _annotation(key: str, value: Any) -> Any:
     return MASK if "data:" in value.lower() else value
 
 
-# Fields of KeyDetail that are KeyValue's.
-_AS_READ = (
-    "key", "mod_revision", "create_revision", "version", "lease", "ttl", "encoding", "api_version", "kind",
-    "error",
-)  # fmt: skip
 HEX_BYTES = 4096
 TEXT_BYTES = 64 << 10
 
 
 def describe(value: KeyValue, cached: CachedCopy | None, *, reveal: bool) -> KeyDetail:
     """Return a key as a document. A Secret's raw bytes contain its values, so they are withheld too."""
-    json, withheld = (value.json, False) if reveal else _shown(value)
+    kv, decoded = value.kv, value.decoded
+    json, withheld = (decoded.json, False) if reveal else _shown(kv, decoded)
     return KeyDetail(
-        **{name: getattr(value, name) for name in _AS_READ},
+        key=key_text(kv.key),
+        mod_revision=kv.mod_revision,
+        create_revision=kv.create_revision,
+        version=kv.version,
+        lease=kv.lease,
+        ttl=value.ttl,
+        encoding=decoded.encoding,
+        api_version=decoded.api_version,
+        kind=decoded.kind,
+        error=decoded.error,
         json=json,
-        hex="" if withheld else value.raw[:HEX_BYTES].hex(),
-        raw_bytes=len(value.raw),
+        hex="" if withheld else kv.value[:HEX_BYTES].hex(),
+        raw_bytes=len(kv.value),
         redacted=withheld,
-        sizes=list(value.sizes),
-        text="" if withheld or value.json is not None else _text(value.raw),
+        sizes=list(decoded.sizes),
+        text="" if withheld or decoded.json is not None else _text(kv.value),
         cache=cached,
     )
 
 
-def _shown(value: KeyValue) -> tuple[Any, bool]:
+def _shown(kv: KV, decoded: DecodedValue) -> tuple[Any, bool]:
     """Return the document without a Secret's values, and whether anything is withheld."""
-    secret = "/secrets/" in value.key or value.kind == "Secret"
-    if value.json is None:
-        return None, secret or b"Secret" in value.raw  # it cannot be decoded
-    return redact(value.json, secret=secret)
+    secret = SECRETS in kv.key or decoded.kind == "Secret"
+    if decoded.json is None:
+        return None, secret or b"Secret" in kv.value  # it cannot be decoded
+    return redact(decoded.json, secret=secret)
 
 
-def cached_copy(registry: Registry, value: KeyValue) -> CachedCopy | None:
+def cached_copy(registry: Registry, kv: KV) -> CachedCopy | None:
     """Return the watch cache's copy of a key: `rv` (0: no copy) at `cache_rv`; None if no cache is ready."""
+    key = key_text(kv.key)
     for cacher in registry:
-        if cacher.cache is not None and value.key.startswith(cacher.store.prefix):
+        if cacher.cache is not None and key.startswith(cacher.store.prefix):
             state = cacher.cache.state()
             if state.state != "ready":
                 return None
-            found = cacher.cache.memory.store.get(value.key)
-            same = found is not None and found.rv == value.mod_revision and found.raw == value.raw
+            found = cacher.cache.memory.store.get(key)
+            same = found is not None and found.rv == kv.mod_revision and found.raw == kv.value
             rv = found.rv if found is not None else 0
             return CachedCopy(state.resource, rv, state.rv, same)
     return None
@@ -224,7 +233,7 @@ class EtcdPages:
             value = await self._browser.key(key, revision)
         if value is None:
             raise StatusError(404, "NotFound", f"etcd has no key {key!r} at that revision")
-        cached = None if revision else cached_copy(self._registry, value)
+        cached = None if revision else cached_copy(self._registry, value.kv)
         await send_json(response, describe(value, cached, reveal=request.flag("reveal")))
 
     async def history(self, request: Request, response: Response) -> None:

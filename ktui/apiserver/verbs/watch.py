@@ -56,7 +56,7 @@ async def handle(server: Server, call: Call, resource: Resource) -> None:
     answer = await cacher.watch(WatchRequest(*scope, listed, selection, lasts, resource, encoded))
     call.planned(answer.plan, answer.route)
     opened = _opened(call, listed, form.target, answer.route, lasts)
-    watch = server.watches.add(opened, answer, call.meter, call.begun)
+    watch = server.watches.add(opened, answer.stream, call.meter, call.begun)
     answer.stream.on_live = call.initialized
     if answer.stream.live:
         call.initialized()
@@ -99,10 +99,10 @@ def _compresses(call: Call, options: ListOptions) -> bool:
 async def _stream(
     call: Call, watch: OpenWatch, renderer: EventForm, lasts: float, media_type: str, gzip: bool
 ) -> None:
-    answer = watch.answer
+    stream = watch.stream
     gone = call.request.disconnection()
-    gone.add_done_callback(lambda _: answer.close("client gone"))
-    ending = asyncio.get_running_loop().call_later(lasts, answer.close, "timeout")
+    gone.add_done_callback(lambda _: stream.close("client gone"))
+    ending = asyncio.get_running_loop().call_later(lasts, stream.close, "timeout")
     try:
         call.stamp()
         await call.response.start(200, media_type, GZIPPED if gzip else ())
@@ -111,12 +111,12 @@ async def _stream(
         try:
             await _write_events(call, watch, renderer, gzip)
         except UnfitEventError:
-            answer.close("unfit event")
+            stream.close("unfit event")
             await call.response.end()
     finally:
         ending.cancel()
         gone.cancel()
-        answer.close("ended")
+        stream.close("ended")
 
 
 def _is_large(event: OutEvent, renderer: EventForm) -> bool:
@@ -136,8 +136,8 @@ def _rendered(batch: Sequence[OutEvent], renderer: EventForm, first: bool) -> tu
 
 async def _write_events(call: Call, watch: OpenWatch, renderer: EventForm, gzip: bool) -> None:
     first, meter = True, call.meter
-    async for batch in watch.answer.batches():
-        initial = not watch.answer.stream.live
+    async for batch in watch.stream.batches():
+        initial = not watch.stream.live
         with meter.phase("encode"):
             if meter.large or any(_is_large(event, renderer) for event in batch):
                 piece, made = await compute_large(_rendered, batch, renderer, first)

@@ -15,12 +15,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ktui import __version__
 from ktui.cli.budgets.budget_report import BudgetReport, check_options, ended, finish, print_report
 from ktui.cli.child import ServerChild, signal_group
 from ktui.cli.options import behaviour_from
 from ktui.cli.output import COMMAND_FAILED, FAILED, NO_CONNECTION, NOTHING_SENT, USAGE, fail, warn
-from ktui.cli.targets import NODES
-from ktui.client.api import ApiClient
+from ktui.cli.targets import NODES, started_server
 from ktui.client.ktui_api import KtuiApi
 from ktui.client.running import write_kubeconfig
 from ktui.contract.recording import RecordingError
@@ -33,6 +33,7 @@ from ktui.core.recordings.reader import RecordingReader
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 ENDING = 10.0  # seconds that the command has after the server ended
 IN_CLUSTER = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+AGENT = f"ktui/{__version__}"
 _TITLE = 60  # characters of the command in the report
 
 
@@ -70,28 +71,20 @@ async def _run(
     words = [f"--record={recording}", f"--kube-version={args.kube_version}"]
     words += [f"--feature-gates={args.feature_gates}"] if args.feature_gates else []
     words.append(f"--data-dir={folder / 'etcd'}")  # with it the caches are filled before the first response
-    child = ServerChild(words)
-    with command.signals():
-        try:
-            connection = await child.start()
-            if args.pods or args.nodes:
-                from ktui.cli.seed_copies import seed_quickly  # start-up time
-                from ktui.workloads.demo.plan import DemoSize, make_plan
+    plan = None
+    if args.pods or args.nodes:
+        from ktui.workloads.demo.plan import DemoSize, make_plan  # start-up time
 
-                size = DemoSize(pods=args.pods or 1, nodes=args.nodes or NODES)
-                warn(f"filling a server with a demo cluster of {integer(size.pods)} pods …")
-                await seed_quickly(connection, make_plan(size))
-            write_kubeconfig(connection, command.kubeconfig)
-            client = ApiClient(connection)
-            try:
-                await KtuiApi(client).mark(markers[0])
-                await command.run(child)
-                if not command.lost:
-                    await KtuiApi(client).mark(markers[1])
-            finally:
-                await client.close()
-        finally:
-            await child.stop()
+        plan = make_plan(DemoSize(pods=args.pods or 1, nodes=args.nodes or NODES))
+        warn(f"filling a server with a demo cluster of {integer(plan.size.pods)} pods …")
+    with command.signals():
+        async with started_server(AGENT, words, plan=plan) as (found, child):
+            write_kubeconfig(found.client.connection, command.kubeconfig)
+            server = KtuiApi(found.client)
+            await server.mark(markers[0])
+            await command.run(child)
+            if not command.lost:
+                await server.mark(markers[1])
 
 
 class _Command:

@@ -23,7 +23,7 @@ from ktui.cli.logs import log_of
 from ktui.cli.output import warn
 from ktui.cli.server.demo import Demo
 from ktui.cli.server.etcd_source import EtcdSource
-from ktui.cli.server.facts import Facts, RequestLogFiles, ServerRecording, TelemetryLog, follow
+from ktui.cli.server.facts import Facts, RequestLogFiles, ServerRecording, TelemetryLog
 from ktui.cli.server.fault_injector import FaultInjector
 from ktui.cli.server.request_chain import SYNC_SECONDS, RequestChain, ServerFlow, make_chain, make_controllers
 from ktui.cli.server.runtime import tidy_when_quiet
@@ -121,7 +121,7 @@ class Composition:
         app = Application(services, WRITES | self._chain.handlers | flow.handlers)
         tls = self._tls()
         front, listen = self._front(tls), self._args.listen
-        self._http = HttpServer(app, listen, tls, self._supervisor, front, self._connections)
+        self._http = HttpServer(app, listen, tls, self._supervisor, front, self._connections, app)
         await self._http.start()
         await self._bootstrap(client, registry)
         if not client.read_only:
@@ -139,7 +139,7 @@ class Composition:
 
     def _run_in_background(self, client: EtcdClient, registry: Registry, browser: EtcdBrowser) -> None:
         if self._args.log_file:
-            self._keep_running("the log", partial(follow, self._bus, TelemetryLog().log))
+            self._keep_running("the log", partial(self._bus.follow, TelemetryLog().log))
         if self._config.tracing is not None:
             from ktui.cli.server.tracing import export_spans  # start-up time
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import logging
 import os
 from collections.abc import Callable
@@ -29,14 +28,6 @@ from ktui.supervision import Supervisor
 from ktui.telemetry.bus import Bus
 
 log = logging.getLogger("ktui.server")
-
-
-async def follow(bus: Bus, take: Callable[[AnyEvent], None]) -> None:
-    """Pass each event to `take`, until cancelled."""
-    with contextlib.closing(bus.subscribe()) as subscription:
-        async for batch in subscription.batches():
-            for event in batch:
-                take(event)
 
 
 class TelemetryLog:

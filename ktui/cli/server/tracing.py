@@ -17,7 +17,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from ktui.cli.logs import log_of
-from ktui.cli.server.facts import follow
 from ktui.cli.server.serve_config import TracingConfig
 from ktui.contract.events import AnyEvent, EtcdCall, RequestFinished, RequestStarted
 from ktui.kube.requestinfo import parse_path
@@ -49,7 +48,7 @@ async def export_spans(bus: Bus, config: TracingConfig) -> None:
     tracer = Tracer(config.rate)
     channel = grpc.aio.insecure_channel(config.endpoint, options=_OPTIONS)
     export = channel.unary_unary(_METHOD, request_serializer=ExportTraceServiceRequest.SerializeToString)
-    collecting = asyncio.create_task(follow(bus, tracer.add))
+    collecting = asyncio.create_task(bus.follow(tracer.add))
     try:
         while True:
             with contextlib.suppress(TimeoutError):

@@ -51,6 +51,7 @@ class ResourceCounters(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     updates: Count | None = None
     patches: Count | None = None
     deletes: Count | None = None  # of one object or of a collection
+    collection_deletes: Count | None = None  # those of `deletes` that LISTed a collection
     terminated_requests: Count | None = None  # ended by the server before an answer: timeouts
     aborted: Count | None = None  # ended by a timeout after which the handler was given up
     init_events: Count | None = None  # initial events sent to new WATCHes

@@ -155,7 +155,7 @@ def variants_of(form: ListForm, current_rv: int, namespace: str = "") -> list[Va
 def form_of(path: str, form: ListForm) -> ListForm:
     """Return `form` with the options and the namespace of `path`."""
     plain, query = split_url(path)
-    values, watch = first_values(query), is_watch(path)
+    values, watch = first_values(query), verb_of(path) == WATCH
     known = {*_FIELDS, *(name for name, _ in _WATCH_LIST)} if watch else _FIELDS.keys()
     return replace(
         form,
@@ -166,9 +166,10 @@ def form_of(path: str, form: ListForm) -> ListForm:
     )
 
 
-def is_watch(path: str) -> bool:
+def verb_of(path: str) -> str:
+    """Return GET, LIST or WATCH for a path with query."""
     plain, query = split_url(path)
-    return request_verb("GET", parse_path(plain), query) == WATCH
+    return request_verb("GET", parse_path(plain), query)
 
 
 def has_initial_events(path: str) -> bool:
@@ -233,7 +234,7 @@ def why_not(advice: Advice) -> str:
     if not advice.tryable:
         return PATTERN_ONLY
     initial = "sendInitialEvents=true" in advice.path or advice.plan.initial_events_defaulted
-    return NO_END if is_watch(advice.path) and not initial else ""
+    return NO_END if verb_of(advice.path) == WATCH and not initial else ""
 
 
 def cheaper_form(advice: Advice, form: ListForm) -> ListForm:

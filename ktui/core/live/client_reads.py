@@ -4,8 +4,9 @@ From 1.34 on each watch cache compares itself with etcd every 5 to 7.5 minutes: 
 in pages of PAGE objects. These LISTs are in the same counters as those of clients, and a check is counted
 when it ends. The server also sends a few LISTs to itself, which are counted as requests too.
 
-LISTs by clients are never more than the LIST requests that clients sent. So a check of which a scrape has
-seen only the beginning is not taken for a client.
+LISTs by clients are never more than the requests of clients that LIST: LISTs, and DELETEs of a collection,
+which LIST it first. So a check of which a scrape has seen only the beginning is not taken for a client, nor
+reads of what the API does not serve (every ten seconds the addresses of all replicas: `apiServerIPInfo`).
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _raw = attrgetter(*_RAW)
 _SUMMED = (
     "cache_lists", "cache_fetched", "cache_returned", "storage_lists", "etcd_fetched", "etcd_evaluated",
     "etcd_returned", "etcd_lists", "etcd_timed", "consistent_success", "consistent_failure",
-    "initializations", "lists", "list_errors", "list_rejected", "self_lists", "checks_ok", "checks_failed",
-    "checks_errored",
+    "initializations", "lists", "list_errors", "list_rejected", "self_lists", "collection_deletes",
+    "checks_ok", "checks_failed", "checks_errored",
 )  # fmt: skip
 _summed = attrgetter(*_SUMMED)
 _CACHE = ("cache_fetched", "cache_returned")
@@ -65,15 +66,21 @@ def etcd_lists(grown: Grown, minor: int) -> float | None:
     counted = grown.get("storage_lists")
     if counted is None or minor not in PROBES_COUNTED:
         return counted
-    if not grown.get("etcd_fetched"):
-        return 0.0
     probes = (grown.get("consistent_success") or 0.0) + (grown.get("consistent_failure") or 0.0)
     lists = max(0.0, counted - probes)
+    requests = (grown.get("lists") or 0.0) - (grown.get("list_errors") or 0.0)
+    served = requests - (grown.get("list_rejected") or 0.0) - (grown.get("cache_lists") or 0.0)
+    if not grown.get("etcd_fetched"):  # LISTs of nothing, of events for example
+        return min(lists, max(0.0, served))
     calls = grown.get("etcd_lists")
     # No call under this resource's name: they are counted under another (custom resources before 1.34).
     if calls is None or not grown.get("etcd_timed"):
         return lists
-    return min(lists, max(0.0, calls - (grown.get("initializations") or 0.0)))
+    if not calls:  # a LIST of one name is a get: each object read is one of them
+        return min(lists, grown["etcd_fetched"] or 0.0)
+    known = max(0.0, calls - (grown.get("initializations") or 0.0))
+    # Names are listed beside collections if requests that succeeded have no other LIST.
+    return min(lists, max(known, served))
 
 
 class Own(msgspec.Struct, frozen=True):
@@ -153,12 +160,9 @@ class ClientReads(msgspec.Struct):
         checks = (grown.get("checks_ok") or 0.0) + (grown.get("checks_failed") or 0.0)
         lists = checks * _pages(before, after, checks, grown.get("etcd_lists"))
         self.check_lists += lists
-        cached = after.gauges.capacity is not None or after.gauges.rv is not None
-        self._count(minor, cached=cached, grown=grown, objects=objects, checks=checks, lists=lists)
+        self._count(minor, grown=grown, objects=objects, checks=checks, lists=lists)
 
-    def _count(
-        self, minor: int, *, cached: bool, grown: Grown, objects: float | None, checks: float, lists: float
-    ) -> None:
+    def _count(self, minor: int, *, grown: Grown, objects: float | None, checks: float, lists: float) -> None:
         """Count a step with `checks` that have ended, with `lists` of etcd."""
         of = self.totals.get
         early_cache, early_etcd = self.cache.early, self.etcd.early
@@ -171,9 +175,10 @@ class ClientReads(msgspec.Struct):
         cache = self.cache.by_clients(seen_cache, checked + own_cache)
         etcd = self.etcd.by_clients(seen_etcd, self.check_lists + own - own_cache)
         waits_cache = waits_etcd = 0.0
-        if cached and (requests := of("lists")) is not None:
+        if (requests := of("lists")) is not None:
             most = max(0.0, requests - (of("list_rejected") or 0.0) - own)
             cache, etcd = self._straddling(cache, etcd, most - (of("list_errors") or 0.0), checked)
+            most += of("collection_deletes") or 0.0
             excess = max(0.0, cache + etcd - most)
             unfinished = 1 + (of("checks_errored") or 0.0) if of("checks_ok") is not None else 0.0
             waits_cache = min(cache, excess, unfinished)

@@ -64,16 +64,27 @@ def _route(row: ResourceRoutes) -> str:
     count, span = round(row.served or 0), duration(row.seconds)
     every = f"{many(count, 'LIST')} in {span}"
     whole = f"all {every}" if count > 1 else f"the only LIST in {span}"
+    beside = 0.0 if row.succeeded is None else count - row.succeeded  # LISTs that no LIST request explains
+    of_deletes = _of_deletes(count, round(min(row.collection_deletes or 0, beside)))
     of_etcd = row.etcd_share
     if not of_etcd:
-        return f"{whole} from the watch cache"
+        return f"{whole} from the watch cache{of_deletes}"
     if of_etcd == 1:
-        return f"{whole} from etcd"
+        return f"{whole} from etcd{of_deletes}"
     fetched = (row.etcd.fetched or 0) / row.fetched if row.fetched else 0.0
     return (
         f"{percent(1 - of_etcd)} of {every} from the cache; "
-        f"the {percent(of_etcd)} from etcd fetched {percent(fetched)} of the objects"
+        f"the {percent(of_etcd)} from etcd fetched {percent(fetched)} of the objects{of_deletes}"
     )
+
+
+def _of_deletes(lists: int, deletes: int) -> str:
+    """Return how many LISTs read a collection that is being deleted: they are no requests to LIST."""
+    if deletes <= 0:
+        return ""
+    if lists == 1:
+        return ", for the DELETE of a collection"
+    return f", {'all' if deletes == lists else integer(deletes)} of them for DELETEs of collections"
 
 
 __all__ = ["SLOW_ADMISSION_MS", "Finding", "Severity", "findings", "worst"]

@@ -64,6 +64,7 @@ def _resource(row: ResourceRoutes) -> Document:
             "rejected": row.consistent_rejected, "wait_ms": row.wait_ms,
         },
         "lists": row.answered,
+        "collection_deletes": row.collection_deletes,
         "errors": row.list_errors,
         "rejected": row.list_rejected,
         "verbs": {

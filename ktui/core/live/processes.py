@@ -8,7 +8,7 @@ import msgspec
 
 from ktui.contract.events.live import CallTime, LevelGauges, ReplicaScrape
 from ktui.core.live.live_state import LiveState
-from ktui.core.live.window import ReplicaRow, buckets, growth, latest, quantile, summed_buckets, total
+from ktui.core.live.window import ReplicaRow, buckets, growth, latest, quantile, share, summed_buckets, total
 
 REASONS = ("queue_full", "concurrency_limit", "timed_out", "cancelled")
 
@@ -46,9 +46,13 @@ def _level_row(live: LiveState, level: str, seconds: float | None = None) -> Lev
     def of(figure: str) -> float | None:
         return total(grown[figure] for grown, _ in growths)
 
-    def wait(share: float) -> float | None:
-        found = quantile(waits, share)
-        return found * 1000 if found is not None else None
+    def wait(part: float) -> float | None:
+        found, mean = quantile(waits, part), share(of("wait_ms"), of("waits"))
+        if found is None:
+            return None
+        # Of waits of this mean at most 1 - `part` can take longer (Markov): most buckets are far wider.
+        most = mean / (1 - part) if mean is not None else float("inf")
+        return min(found * 1000, most)
 
     samples = _queue_samples(live, level, seconds)
     gauges: dict[str, Any] = {gauge: latest(points, gauge) for gauge in LevelGauges.__struct_fields__}

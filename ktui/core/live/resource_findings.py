@@ -19,7 +19,7 @@ from ktui.kube.gates import default_of
 
 AMPLIFIED = 50  # objects read for each one returned
 LARGE = 500  # objects of a resource whose LISTs from etcd are worth a finding
-OFTEN = 0.1  # LISTs per second of a resource that no client watches
+OFTEN, LEAST_LISTS = 0.1, 5  # LISTs per second of a resource that no client watches, and in the window
 LEAST_WAITS = 20  # reads that waited for a cache: fewer say nothing about it
 SLOW_WAIT_MS = 250.0  # mean wait of reads that a healthy storage does not cause
 LATE_SHARE = 0.01  # of these waits that take over a second
@@ -28,7 +28,7 @@ LEAST_FETCHED = 1_000  # objects within the window: fewer cost little, whatever 
 LIST_MEMORY = 0.1  # share of a replica's memory that answers of LISTs hold
 SLOW_ADMISSION_MS, LEAST_CALLS = 500.0, 3  # mean of a webhook's or plugin's calls
 TLS_ERRORS = 0.2  # failed handshakes per second
-UNCACHED = ("events", "events.events.k8s.io")  # resources that every LIST reads from etcd
+UNCACHED = ("events",)  # resources that every LIST reads from etcd
 WHO = "metrics do not name the client: `ktui audit AUDIT.LOG` ranks the clients of an audit log"
 
 
@@ -78,7 +78,8 @@ _KINDS = (
     FindingKind(
         "slow-consistent-reads", _W, "reads wait long for the cache",
         "apiserver_watch_cache_read_wait_seconds",
-        "the storage reports no timely progress (kine, dqlite), or etcd stalls: look at its latency",
+        "the storage reports no timely progress (kine, dqlite), etcd stalls (look at its latency), or "
+        "clients send a resourceVersion that is not there yet and get a 504",
     ),
     FindingKind(
         "cache-cannot-fill", _C, "the watch cache could not be filled",
@@ -137,7 +138,7 @@ _KINDS = (
     FindingKind(
         "polled", _N, "listed often and watched by no client",
         'apiserver_request_total{verb="LIST"}, apiserver_longrunning_requests{verb="WATCH"}',
-        f"one WATCH (an informer) replaces the polling; {WHO}",
+        f"one WATCH (an informer) replaces the polling, unless these are pages of one read; {WHO}",
     ),
     *(
         FindingKind(
@@ -331,7 +332,7 @@ def _damage(row: ResourceRoutes) -> Iterator[Finding]:
 
 def _polling(row: ResourceRoutes) -> Iterator[Finding]:
     lists = rate(row, row.succeeded)
-    if row.watches == 0 and lists >= OFTEN:
+    if row.watches == 0 and lists >= OFTEN and (row.succeeded or 0) >= LEAST_LISTS:
         yield _found(row, "polled", f"listed {frequency(lists)} and watched by no client", row.fetched)
 
 

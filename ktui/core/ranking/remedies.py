@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ktui.core.lab.form import LIST, WATCH, is_watch, sendable
+from ktui.core.lab.form import sendable, verb_of
 from ktui.core.prediction.prediction import WORDS, advised, cheaper_of
 from ktui.core.prediction.sizes import estimate, size_in
 from ktui.core.ranking.ranking import Group, GroupKey
@@ -30,7 +30,7 @@ def remedies_of(group: Group, state: State) -> list[Remedy]:
             id=advice.id, change=text.change or advice.why, why=text.why,
             target=advice.path if sendable(advice) else "", route=text.route, now=now,
             then=_predicted(advice, group, known.assumed.behaviour, state),
-            accept=dict(advice.headers).get("Accept", ""), verb=WATCH if is_watch(advice.path) else LIST,
+            accept=dict(advice.headers).get("Accept", ""), verb=verb_of(advice.path),
         )  # fmt: skip
         if remedy.then is None or remedy.saved >= WORTH_SAYING:
             found.append(remedy)
@@ -94,7 +94,7 @@ def compare_row(row: RequestRow, state: State) -> CompareRef | None:
     advice = next(filter(sendable, known.advice), None) if known is not None else None
     if known is None or advice is None:
         return CompareRef(original)
-    accept, verb = dict(advice.headers).get("Accept", ""), WATCH if is_watch(advice.path) else LIST
+    accept, verb = dict(advice.headers).get("Accept", ""), verb_of(advice.path)
     variant = Selection(verb, advice.path, CHEAPER, accept=accept)
     return CompareRef(original, variant, cheaper_of(known.request.url, advice).change)
 

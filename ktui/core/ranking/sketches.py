@@ -80,25 +80,18 @@ class LatencyHistogram(msgspec.Struct, array_like=True, gc=False):
     count: Count = 0
 
     def add(self, micros: int, times: int = 1) -> None:
+        """Add a duration; `times` -1 removes one, if there is any: `max` does not change."""
         bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
-        self.buckets[bucket] = self.buckets.get(bucket, 0) + times
+        count = self.buckets.get(bucket, 0) + times
+        if count < 0:
+            return
+        self.buckets[bucket] = count
+        if not count:
+            del self.buckets[bucket]
         self.count += times
         self.total += micros * times
         if micros > self.max:
             self.max = micros
-
-    def remove(self, micros: int) -> None:
-        """Remove a duration that was added; no effect if there is none. `max` does not change."""
-        bucket = int(math.log2(micros) * _PER_OCTAVE) if micros > 0 else -1
-        left = self.buckets.get(bucket, 0) - 1
-        if left < 0:
-            return
-        if left:
-            self.buckets[bucket] = left
-        else:
-            del self.buckets[bucket]
-        self.count -= 1
-        self.total -= micros
 
     def merge(self, other: LatencyHistogram) -> None:
         for bucket, count in other.buckets.items():

@@ -58,8 +58,8 @@ def _from_cache(trace: Trace, n: int, state: CacheState, *, waited: bool) -> Pla
         return Plan(Source.CACHE, ("g.rv0",), trace.steps, consistency=Consistency.ANY)
     before = ("g.wait",) if waited else ()
     if not trace.ask(Predicate.CACHE_BEHIND, n > state.cache_rv, n, state.cache_rv):
-        return _at_least(trace, (*before, "g.atleast"), n, Wait.of(ready=waited, fresh=False))
-    wait = Wait.of(ready=waited, fresh=True)
+        return _at_least(trace, (*before, "g.atleast"), n, Wait(ready=waited, fresh=False))
+    wait = Wait(ready=waited, fresh=True)
     if trace.ahead_of_etcd(state, n):
         error = status.too_large_rv(n, state.cache_rv)
         reasons = (*before, "g.wait3", "g.toolarge")

@@ -9,7 +9,7 @@ from ktui.kube import status
 from ktui.kube.listoptions import EXACT, NOT_OLDER_THAN, ListOptions, validate_list
 from ktui.kube.routing.cache_state import CacheState, Readiness
 from ktui.kube.routing.parameters import DecodedToken, RequestScope, TokenState, parse_rv
-from ktui.kube.routing.plan import EtcdOp, Plan, Source, Trace, TracePhase, Wait
+from ktui.kube.routing.plan import NO_WAIT, EtcdOp, Plan, Source, Trace, TracePhase, Wait
 from ktui.kube.routing.predicates import Predicate
 from ktui.kube.status import StatusError, continue_with_resource_version
 from ktui.kube.versions import Behaviour
@@ -82,7 +82,7 @@ class ListCase:
         *,
         etcd_ops: tuple[EtcdOp, ...] = (),
         unstreamed: EtcdOp | None = None,
-        wait: Wait = Wait.NONE,
+        wait: Wait = NO_WAIT,
     ) -> Plan:
         """Return a plan that ends in an error, without limit and consistency."""
         return Plan(source, reasons, self.trace.steps, etcd_ops, unstreamed, wait=wait, error=error)

@@ -105,7 +105,7 @@ def lost_in_1_33(case: ListCase) -> Plan:
         _after_waiting(case, ("c.bug133",)),
         case.trace.steps,
         (EtcdOp.PROBE, EtcdOp.AT_REVISION),
-        wait=Wait.of(ready=case.waited, fresh=True),
+        wait=Wait(ready=case.waited, fresh=True),
         revision=PROBED,
         limit=case.limit,
         limit_honoured=True,
@@ -141,7 +141,7 @@ def _served(
         source,
         _after_waiting(case, reasons),
         case.trace.steps,
-        wait=Wait.of(ready=case.waited, fresh=behind),
+        wait=Wait(ready=case.waited, fresh=behind),
         limit=case.limit,
         # In every version the cache ignores the limit if resourceVersion is 0, with a token as well.
         limit_honoured=(not case.zero) if case.limited else None,
@@ -151,9 +151,7 @@ def _served(
 
 def _too_large(case: ListCase, source: Source, reasons: Reasons, n: int) -> Plan:
     error = status.too_large_rv(n, case.cache_rv)
-    return case.reject(
-        source, _after_waiting(case, reasons), error, wait=Wait.of(ready=case.waited, fresh=True)
-    )
+    return case.reject(source, _after_waiting(case, reasons), error, wait=Wait(ready=case.waited, fresh=True))
 
 
 def _after_waiting(case: ListCase, reasons: Reasons) -> Reasons:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from enum import Enum, StrEnum
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -32,28 +33,14 @@ class Source(StrEnum):
         return "cache" if self is Source.SNAPSHOT else self.value
 
 
-class Wait(Enum):
-    """What a read waits for: a ready cache, a revision in the cache (3 s at most), or both."""
+class Wait(NamedTuple):
+    """What a read waits for: a ready cache, then a revision in the cache (3 s at most)."""
 
-    NONE = 0
-    FRESH = 1
-    READY = 2
-    READY_THEN_FRESH = 3
-
-    @staticmethod
-    def of(*, ready: bool, fresh: bool) -> Wait:
-        return _WAITS[ready, fresh]
-
-    @property
-    def ready(self) -> bool:
-        return self in (Wait.READY, Wait.READY_THEN_FRESH)
-
-    @property
-    def fresh(self) -> bool:
-        return self in (Wait.FRESH, Wait.READY_THEN_FRESH)
+    ready: bool = False
+    fresh: bool = False
 
 
-_WAITS = {(wait.ready, wait.fresh): wait for wait in Wait}
+NO_WAIT = Wait()
 
 
 class Fallback(Enum):
@@ -155,7 +142,7 @@ class Plan(Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     etcd_ops: tuple[EtcdOp, ...] = ()
     unstreamed: EtcdOp | None = None
-    wait: Wait = Wait.NONE
+    wait: Wait = NO_WAIT
     revision: int = 0
     minimum: int = 0
     limit: int = 0

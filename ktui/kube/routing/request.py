@@ -184,9 +184,7 @@ def _verb(requested: str, info: RequestInfo, query: str) -> str:
 
 def _options(verb: str, info: RequestInfo, query: str) -> tuple[ListOptions, LabelSelector, FieldSelector]:
     if verb == "get":
-        got = parse_get_options(query)
-        options = ListOptions(resource_version=got.resource_version, unknown=got.unknown)
-        return options, LabelSelector(), FieldSelector()
+        return parse_get_options(query), LabelSelector(), FieldSelector()
     options = parse_list_options(query)
     labels = _parsed(LabelSelector.parse, options.label_selector, "labelSelector")
     fields = _parsed(FieldSelector.parse, options.field_selector, "fieldSelector")

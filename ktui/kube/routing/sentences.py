@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from ktui.kube.routing.plan import EtcdOp, Fallback, Plan, Wait
+from ktui.kube.routing.plan import NO_WAIT, EtcdOp, Fallback, Plan, Wait
 from ktui.kube.routing.reasons import REASONS
 
 # How long a read may wait: in JSON, as a sentence, in a narrow column.
 _WAITS = {
-    Wait.NONE: ("none", "does not wait", "·"),
-    Wait.FRESH: ("up_to_3s", "waits up to 3 s", "≤ 3s"),
-    Wait.READY: ("until_ready", "waits until the cache is ready", "till ready"),
-    Wait.READY_THEN_FRESH: (
+    NO_WAIT: ("none", "does not wait", "·"),
+    Wait(fresh=True): ("up_to_3s", "waits up to 3 s", "≤ 3s"),
+    Wait(ready=True): ("until_ready", "waits until the cache is ready", "till ready"),
+    Wait(ready=True, fresh=True): (
         "until_ready+up_to_3s", "waits until the cache is ready, then up to 3 s", "till ready + ≤ 3s",
     ),
 }  # fmt: skip
@@ -57,7 +57,7 @@ def reason(plan: Plan) -> str:
 
 def wait_value(plan: Plan) -> str:
     """Return the value of `wait` in JSON and telemetry."""
-    if plan.reason_id == "g.wait" and plan.wait is Wait.READY_THEN_FRESH:
+    if plan.reason_id == "g.wait" and all(plan.wait):
         return "up_to_3s"  # as published: for a GET only the second wait is named
     return _WAITS[plan.wait][0]
 
@@ -109,7 +109,7 @@ def guarantees(plan: Plan, seats: str = "") -> list[str]:
     if plan.limit_honoured is not None:
         parts.append("limit honoured" if plan.limit_honoured else "limit ignored")
     parts += [seats] if seats else []
-    if plan.wait is not Wait.NONE:
+    if any(plan.wait):
         parts.append(f"may wait {wait_value(plan).replace('_', ' ')}")
     after = fallback(plan)
     return [*parts, f"else {after}"] if after else parts

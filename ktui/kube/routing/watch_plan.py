@@ -70,7 +70,7 @@ class WatchCase:
             source,
             ("w.notready_wait", *reasons) if self.waited else reasons,
             self.trace.steps,
-            wait=Wait.of(ready=self.waited, fresh=fresh),
+            wait=Wait(ready=self.waited, fresh=fresh),
             initial_events_defaulted=self.defaulted,
             **fields,
         )

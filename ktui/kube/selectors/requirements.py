@@ -183,6 +183,14 @@ def requirement_errors(requirement: Requirement) -> list[FieldError]:
     return errors
 
 
+def is_valid(requirement: Requirement) -> bool:
+    """Return True if upstream takes the requirement of a LabelSelector object (labels.NewRequirement)."""
+    takes_values = requirement.operator in (Operator.IN, Operator.NOT_IN, Operator.EQUALS)
+    if takes_values is not bool(requirement.values):
+        return False
+    return not key_errors(requirement.key) and not requirement_errors(requirement)
+
+
 def _number(text: str) -> int | None:
     try:
         return parse_int(text)
@@ -215,5 +223,5 @@ def requirements_of(selector: Mapping[str, Any]) -> list[Requirement]:
         if operator not in _OPERATORS:
             raise ValueError(f'"{operator}" is not a valid label selector operator')
         values = tuple(sorted(expression.get("values") or []))
-        requirements.append(Requirement(expression["key"], _OPERATORS[operator], values))
+        requirements.append(Requirement(expression.get("key", ""), _OPERATORS[operator], values))
     return requirements

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from ktui.kube.golang.formatting import quote
 from ktui.kube.status import StatusError, bare_error
@@ -75,22 +76,10 @@ class ShardSelector:
         return any(each.start <= value < each.end for each in self.ranges)
 
     @property
-    def share(self) -> float:
-        """The part of all hashes that the ranges cover: 0.0 to 1.0."""
-        return self._covered / FULL
-
-    @property
     def overlaps(self) -> bool:
         """True if a hash lies in more than one range."""
-        return self._covered < sum(each.end - each.start for each in self.ranges)
-
-    @property
-    def _covered(self) -> int:
-        covered, upto = 0, 0
-        for each in sorted(self.ranges, key=lambda one: one.start):
-            covered += max(0, each.end - max(each.start, upto))
-            upto = max(upto, each.end)
-        return covered
+        by_start = sorted(self.ranges, key=lambda one: one.start)
+        return any(later.start < one.end for one, later in pairwise(by_start))
 
     def __str__(self) -> str:
         """The text as `metadata.shardInfo.selector` has it."""

@@ -10,7 +10,6 @@ import msgspec
 
 from ktui.kube.fielderrors import Path, joined, within_limit
 from ktui.kube.golang.regexps import may_be_slow as may_match_slowly
-from ktui.kube.resources import Resource
 
 Schema = Mapping[str, Any]
 
@@ -201,39 +200,3 @@ def _prune_members(value: dict[str, Any], schema: Schema | None, path: Path | No
             del value[name]
             gone.append(where)
     return gone
-
-
-OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
-LIST_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
-TEXT = {"type": "string"}
-
-
-def custom_name(resource: Resource) -> str:
-    """Return the schema's name: `io.example.v1.Gizmo` for the kind Gizmo of example.io/v1."""
-    return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
-
-
-def custom_schemas(resource: Resource, root: str) -> dict[str, Any]:
-    """Return the schemas of the kind and of its list; references begin with `root`."""
-    schema: dict[str, Any] = {"type": "object", **(resource.schemas.get(resource.version) or {})}
-    head = {"apiVersion": TEXT, "kind": TEXT, "metadata": {"$ref": root + OBJECT_META}}
-    schema["properties"] = {**(schema.get("properties") or {}), **head}
-    gvk = {"group": resource.group, "kind": resource.kind, "version": resource.version}
-    schema["x-kubernetes-group-version-kind"] = [gvk]
-    name = custom_name(resource)
-    return {name: schema, f"{name}List": list_schema(name, {**gvk, "kind": resource.list_kind}, root)}
-
-
-def list_schema(item: str, gvk: dict[str, str], root: str) -> dict[str, Any]:
-    """Return the schema of a list of a kind, whose schema is named `item`."""
-    return {
-        "type": "object",
-        "required": ["items"],
-        "properties": {
-            "apiVersion": TEXT,
-            "items": {"type": "array", "items": {"$ref": root + item}},
-            "kind": TEXT,
-            "metadata": {"$ref": root + LIST_META},
-        },
-        "x-kubernetes-group-version-kind": [gvk],
-    }

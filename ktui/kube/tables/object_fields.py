@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ktui.kube.selectors.labels import LabelSelector
-from ktui.kube.selectors.requirements import requirements_of
+from ktui.kube.selectors.requirements import is_valid, requirements_of
 
 Obj = Mapping[str, Any]
 
@@ -42,12 +42,15 @@ def joined(values: Iterable[Any], key: str) -> str:
     return ",".join(str(value.get(key, "")) for value in values)
 
 
-def selector_text(selector: Obj | None) -> str:
-    """Format a LabelSelector object as `a=b,c in (d,e),!f`; `<none>` if it is empty, `<error>` if invalid."""
+def selector_text(selector: Obj | None, *, empty: str = NONE, invalid: str = "<error>") -> str:
+    """Format a LabelSelector object as `a=b,c in (d,e),!f`."""
     try:
-        return str(LabelSelector(requirements_of(selector or {}))) or NONE
+        requirements = requirements_of(selector or {})
     except ValueError:
-        return "<error>"
+        return invalid
+    if not all(map(is_valid, requirements)):
+        return invalid
+    return str(LabelSelector(requirements)) or empty
 
 
 def first_few(values: list[str], limit: int = 3, comma: str = ",") -> str:
@@ -173,7 +176,7 @@ def pair(path: str, first: str, second: str, missing: str) -> Callable[[Obj], st
 
     def cell(obj: Obj) -> str:
         found = dig(obj, path)
-        return f"{found.get(first, '')}/{found.get(second, '')}" if found else missing
+        return f"{found.get(first, '')}/{found.get(second, '')}" if found is not None else missing
 
     return cell
 

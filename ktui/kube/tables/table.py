@@ -37,7 +37,7 @@ def _cells(resource: Resource, obj: Obj) -> list[Any]:
     if resource.custom:
         return [name, *(_cell(column, obj) for column in resource.columns)]
     if printer is None:
-        return [name, dig(obj, "metadata.creationTimestamp")]
+        return [name, dig(obj, "metadata.creationTimestamp", "0001-01-01T00:00:00Z")]  # Go's zero time
     cells = printer(obj)
     if resource.resource == "events":  # the one kind whose name comes last
         return cells

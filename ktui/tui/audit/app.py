@@ -13,9 +13,8 @@ from ktui.kube.versions import KNOWN_VERSIONS
 from ktui.tui.app import KtuiApp
 from ktui.tui.audit.log_reading import Reading
 from ktui.tui.audit.screen import AuditScreen
-from ktui.tui.commands import Commands
-from ktui.tui.commands.command import Command
-from ktui.tui.commands.setting_commands import ACTIONS, THEME
+from ktui.tui.commands.all_commands import Commands
+from ktui.tui.commands.setting_commands import ACTIONS, THEME, Command
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.keys import bindings as keys
 from ktui.tui.preferences import DEFAULTS, Preferences

@@ -131,10 +131,6 @@ def _ms(line: GroupLine) -> Cell:
     return (milliseconds(took.p95), "bold $warning" if took.p95 >= 1000 else "$foreground")
 
 
-def _seats(line: GroupLine) -> float:
-    return line.group.seats.mean if line.group.seats is not None else 0.0
-
-
 def _later(line: GroupLine) -> Cell:
     runs: list[tuple[str, str]] = []
     for route, version in phrases.changes(line.group):
@@ -172,8 +168,8 @@ _ASKED: tuple[Column[GroupLine], ...] = (
            cell=lambda row: (milliseconds(_max(row)) if _max(row) else "·", "$ink-muted")),
     figure("errors", "err", lambda row: sum(row.group.errors.values()), "answers with status 400 and above",
            priority=8, style="$route-error"),
-    figure("seats", "seats", _seats, "seats of API Priority and Fairness, on average", priority=6, style="",
-           shown="{:.1f}".format),
+    figure("seats", "seats", lambda row: row.group.seats.mean if row.group.seats is not None else 0.0,
+           "seats of API Priority and Fairness, on average", priority=6, style="", shown="{:.1f}".format),
 )  # fmt: skip
 _BYTES: Column[GroupLine] = figure(
     "cost", "~bytes", lambda row: row.cost, "estimated bytes out of etcd, or of the cache", width=7,

@@ -1,4 +1,4 @@
-"""Reads logs in a thread, and ranks what was read by the rules of a version, which can be changed."""
+"""Reads logs in a thread, once or as they grow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 
 from ktui.audit.build import Wish
 from ktui.audit.comparison import Trends
@@ -16,8 +15,6 @@ from ktui.audit.reading.files import Log, Stopped, total_size
 from ktui.audit.report import Report
 from ktui.audit.tally import Tally
 from ktui.audit.workers import read_all
-from ktui.kube.versions import BehaviourError
-from ktui.tui.screen_bases.mode_screen import ModeScreen
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,75 +137,3 @@ class LiveReading(Reading):
         with self._live_tally.lock:
             report = wish.report(self.tally)
         return replace(report, live=tuple(self._trends.lines(report, self._clock())))
-
-
-class Ranker:
-    """`report` is the last one, by the rules of `wish`; None before the first.
-
-    In the app's thread it calls `ranked` with each report, `failed` with a title and a reason.
-    """
-
-    def __init__(
-        self,
-        screen: ModeScreen,
-        reading: Reading,
-        wish: Wish,
-        *,
-        ranked: Callable[[Report], None],
-        failed: Callable[[str, str], None],
-    ) -> None:
-        self.reading, self.wish = reading, wish
-        self.report: Report | None = None
-        self.ranking = False  # everything is read, and a report is being made
-        self._screen = screen
-        self._ranked = ranked
-        self._failed = failed
-
-    def read(self) -> None:
-        self._in_a_thread(self._read)
-
-    def rank(self, wish: Wish) -> None:
-        """Start ranking what was read by other rules."""
-        self._in_a_thread(partial(self._rank, wish))
-
-    def rank_again(self) -> None:
-        """Rank the lines that have come since, in logs that are followed."""
-        reading = self.reading
-        if isinstance(reading, LiveReading) and reading.ready and not self.ranking and not reading.stopped:
-            self.ranking = True
-            self.rank(self.wish)
-
-    def _in_a_thread(self, work: Callable[[], None]) -> None:
-        self._screen.run_worker(work, thread=True, group="audit")
-
-    def _read(self) -> None:
-        call = self._screen.app.call_from_thread
-        try:
-            self.reading.run()
-        except OSError as error:
-            what = f"{error.filename or 'the log'}: {error.strerror or error}"
-            call(self._failed, "this cannot be read", what)
-            return
-        call(self._begin)
-        self._rank(self.wish)
-
-    def _rank(self, wish: Wish) -> None:
-        call = self._screen.app.call_from_thread
-        try:
-            report = self.reading.report(wish)
-        except BehaviourError as error:  # these rules are invalid: the last report stays
-            call(self._refused, str(error))
-        else:
-            call(self._take, wish, report)
-
-    def _refused(self, why: str) -> None:
-        self.ranking = False
-        self._screen.notify(why, severity="error")
-
-    def _begin(self) -> None:
-        self.ranking = True
-        self._screen.paint()
-
-    def _take(self, wish: Wish, report: Report) -> None:
-        self.wish, self.report, self.ranking = wish, report, False
-        self._ranked(report)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
-from textual.content import Content
 
 from ktui.audit.build import Wish
 from ktui.audit.reading.files import open_logs
@@ -22,16 +21,15 @@ from ktui.audit.server_version import settable
 from ktui.audit.tally import Tally
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.core.format import many
 from ktui.core.prediction.assumptions import server_behaviour
 from ktui.core.prediction.sizes import ResourceSize, sizes_in_etcd
-from ktui.core.references import Crumb, Part, Place, Read, Reference, Selection
+from ktui.core.references import Crumb, Part, Place, Reference, Selection
 from ktui.core.state import State
 from ktui.kube.routing.request import RequestError
-from ktui.kube.versions import KNOWN_VERSIONS, Behaviour
+from ktui.kube.versions import KNOWN_VERSIONS, Behaviour, BehaviourError
 from ktui.tui.audit import summary
 from ktui.tui.audit.group_columns import GroupLine, behaviour_in
-from ktui.tui.audit.log_reading import Ranker, Reading
+from ktui.tui.audit.log_reading import LiveReading, Reading
 from ktui.tui.audit.versions_view import VersionLine, VersionsView
 from ktui.tui.audit.views import GroupsView, GroupView, effect_content
 from ktui.tui.dashboard import Dashboard
@@ -40,31 +38,8 @@ from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Link
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.header import HeaderBar, clickable
-from ktui.tui.widgets.lines import between, line
+from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.panel import Panel
-
-
-def header_line(
-    names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
-) -> Content:
-    """Return the top line: `ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`.
-
-    At its end is the number of lines read. In a view, a click on the files leads back to the groups.
-    """
-    first = names[0].rpartition("/")[2] if names else "groups"
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    files, step, dot = f"{first}{more}", (" › ", "$ink-faint"), (" · ", "$ink-faint")
-    left = line(("ktui", "bold $accent"), step, ("Audit", "$foreground"))
-    if view:
-        back = clickable(line((files, "$accent")), "screen.leave")
-        left = left + line(dot) + back + line(step, (view, "bold $ink-strong"))
-    elif names:
-        left = left + line(dot, (files, "bold $ink-strong"))
-    left = left + line(dot, ("rules of kube ", "$ink-muted"), (version or "…", "$foreground"))
-    text = "" if report is None else f"{many(report.lines.total, 'line')} read"
-    return between(left, line((text, "$ink-muted")), width)
-
 
 _AGAIN = 2.0  # seconds between two rankings of logs that are followed
 
@@ -80,23 +55,68 @@ class AuditScreen(ModeScreen, mode="audit"):
         super().__init__()
         self.over = over  # whether escape returns to another screen
         self.shown = "reading"  # the view
+        self.report: Report | None = None  # the last one, by the rules of `wish`
+        self._logs, self._wish = reading, wish
+        self._ranking = False  # everything is read, and a report is being made
         self.reading, self.failed = Panel(id="reading"), Panel(id="failed")
         self.groups, self.group = GroupsView(), GroupView(id="group")
         self.versions, self.slow = VersionsView(), summary.SlowView()
-        self.ranker = Ranker(self, reading, wish, ranked=self._show_report, failed=self._fail)
 
     def compose_body(self) -> ComposeResult:
         yield from (self.reading, self.failed, self.groups, self.group, self.versions, self.slow)
 
     def on_mount(self) -> None:
         self._show_view("reading")
-        self.ranker.read()
-        if self.ranker.reading.live:
-            self.set_interval(_AGAIN, self.ranker.rank_again)
+        self._read()
+        if self._logs.live:
+            self.set_interval(_AGAIN, self._rank_again)
         super().on_mount()
 
     def on_unmount(self) -> None:
-        self.ranker.reading.stop()
+        self._logs.stop()
+
+    # Reading and ranking, in a thread.
+
+    @work(thread=True, group="audit")
+    def _read(self) -> None:
+        call = self.app.call_from_thread
+        try:
+            self._logs.run()
+        except OSError as error:
+            what = f"{error.filename or 'the log'}: {error.strerror or error}"
+            call(self._fail, "this cannot be read", what)
+            return
+        call(self._begin)
+        self._make_report(self._wish)
+
+    @work(thread=True, group="audit")
+    def _rank(self, wish: Wish) -> None:
+        """Rank what was read by other rules."""
+        self._make_report(wish)
+
+    def _rank_again(self) -> None:
+        """Rank the lines that have come since, in logs that are followed."""
+        logs = self._logs
+        if isinstance(logs, LiveReading) and logs.ready and not self._ranking and not logs.stopped:
+            self._ranking = True
+            self._rank(self._wish)
+
+    def _make_report(self, wish: Wish) -> None:
+        call = self.app.call_from_thread
+        try:
+            report = self._logs.report(wish)
+        except BehaviourError as error:  # these rules are invalid: the last report stays
+            call(self._refuse, str(error))
+        else:
+            call(self._show_report, wish, report)
+
+    def _begin(self) -> None:
+        self._ranking = True
+        self.paint()
+
+    def _refuse(self, why: str) -> None:
+        self._ranking = False
+        self.notify(why, severity="error")
 
     # Views.
 
@@ -122,13 +142,14 @@ class AuditScreen(ModeScreen, mode="audit"):
         self.moved()
 
     def _show_group(self) -> None:
-        group, report = self.groups.chosen, self.ranker.report
+        group, report = self.groups.chosen, self.report
         if group is not None and report is not None:
             self.group.show(group, report)
 
-    def _show_report(self, report: Report) -> None:
+    def _show_report(self, wish: Wish, report: Report) -> None:
         """Show a report of newly read lines, or by other rules."""
-        reading = self.ranker.reading
+        self._wish, self.report, self._ranking = wish, report, False
+        reading = self._logs
         if not summary.nothing_recognised(report):
             self.groups.show(report, partly=reading.stopped)
             self.versions.show(report)
@@ -155,10 +176,6 @@ class AuditScreen(ModeScreen, mode="audit"):
         if self.shown in WITH:
             self._show_view(reference.name if isinstance(reference, Part) else "groups")
 
-    def references(self) -> Sequence[Reference]:
-        selection = self.selected_request()
-        return () if selection is None else (Read(selection),)
-
     def selected_request(self) -> Selection | None:
         """Return the group's example, for the dashboard's Versions screen; None if it is not a read."""
         group = self.groups.chosen
@@ -183,42 +200,39 @@ class AuditScreen(ModeScreen, mode="audit"):
     # Keys.
 
     def action_choose_rules(self) -> None:
-        def follow(chosen: Behaviour | None) -> None:
-            if chosen is not None:
-                wish = self.ranker.wish
-                self.ranker.rank(replace(wish, kube_version=chosen.version, gates=chosen.changed_gates))
+        def follow(chosen: Behaviour) -> None:
+            self._rank(replace(self._wish, kube_version=chosen.version, gates=chosen.changed_gates))
 
-        if (report := self.ranker.report) is not None:
+        if (report := self.report) is not None:
             effect, title = partial(effect_content, report), "route by the rules of"
-            self.app.push_screen(RulesScreen(behaviour_in(report), "", effect, title, "chooses"), follow)
+            RulesScreen(behaviour_in(report), "", effect, title, "chooses").ask(self.app, follow)
 
     def choose_version(self, version: str) -> None:
         """Rank by the rules of another version, with those of the set gates that it has."""
-        wish = self.ranker.wish
-        self.ranker.rank(replace(wish, kube_version=version, gates=settable(version, wish.gates)))
+        wish = self._wish
+        self._rank(replace(wish, kube_version=version, gates=settable(version, wish.gates)))
 
     def action_step_version(self, step: int) -> None:
         """Rank by the version `step` places on, if there is one."""
-        report = self.ranker.report
-        if report is not None:
+        if (report := self.report) is not None:
             place = KNOWN_VERSIONS.index(f"1.{behaviour_in(report).minor}") + step
             if 0 <= place < len(KNOWN_VERSIONS):
                 self.choose_version(KNOWN_VERSIONS[place])
 
     def action_stop(self) -> None:
         """Stop reading, and rank what was read."""
-        self.ranker.reading.stop()
+        self._logs.stop()
 
     def action_show_input(self) -> None:
-        if self.ranker.report is not None:
-            self.app.push_screen(TextScreen("input", summary.read_text(self.ranker.report)))
+        if self.report is not None:
+            self.app.push_screen(TextScreen("input", summary.read_text(self.report)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("filter", "sort", "sort_turn", "export") and self.active_table() is None:
             return False
         wanted = {
-            "stop": self.shown == "reading" and not self.ranker.ranking,
-            "show_input": self.ranker.report is not None,
+            "stop": self.shown == "reading" and not self._ranking,
+            "show_input": self.report is not None,
             **dict.fromkeys(("view", "choose_rules", "step_version"), self.shown in WITH),
             "leave": self.over or self.below_the_groups,
             **dict.fromkeys(("step", "panel"), self.shown == "group"),
@@ -265,20 +279,17 @@ class AuditScreen(ModeScreen, mode="audit"):
     # Painting: a view paints itself when its data changes.
 
     def paint_frame(self, state: State, link: Link) -> None:
-        ranker = self.ranker
-        names = [file.name for file in ranker.reading.tally.files]
-        report = ranker.report
-        version = report.kube_version if report is not None else ranker.wish.kube_version
+        names, report = [file.name for file in self._logs.tally.files], self.report
+        version = report.kube_version if report is not None else self._wish.kube_version
         view = "".join(crumb.text for crumb in self.crumbs())
         stamp = (id(report), len(names), version, view)
         self.query_one(HeaderBar).show(
-            lambda width, _: header_line(names, version, report, width, view), stamp
+            lambda width, _: summary.header_line(names, version, report, width, view), stamp
         )
 
     def paint_tables(self, state: State) -> None:
         if self.shown == "reading":
-            progress = self.ranker.reading.progress()
-            self.reading.show(partial(summary.reading_content, progress, self.ranker.ranking))
+            self.reading.show(partial(summary.reading_content, self._logs.progress(), self._ranking))
 
 
 def open_audit(app: Dashboard, text: str) -> str:

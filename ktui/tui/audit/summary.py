@@ -1,4 +1,4 @@
-"""The summary of an audit, what was read and the progress of reading; and etcd's slow requests."""
+"""The top line and the summary of an audit, what was read, how far; and etcd's slow requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from ktui.core.format import (
     long_bytes,
     many,
     percent,
-    safe,
     short_bytes,
     short_count,
     short_milliseconds,
@@ -28,7 +27,8 @@ from ktui.tui.audit.log_reading import Progress
 from ktui.tui.charts.bars import TRACK, Part, bar, by_route, share_of, stacked
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import entitle, figure, line, lines, parts_that_fit, wrap, wrapped
+from ktui.tui.widgets.header import clickable
+from ktui.tui.widgets.lines import between, entitle, figure, line, lines, parts_that_fit, wrap, wrapped
 from ktui.tui.widgets.panel import Panel
 
 # The columns of etcd's slow requests.
@@ -89,6 +89,27 @@ def probably_content(row: SlowReport | None, width: int, height: int) -> Content
         drawn.append(line((f"{place} ", "$accent"), (first, "$foreground")))
         drawn += [line("  ", (part, "$foreground")) for part in more]
     return lines(drawn[:height])
+
+
+def header_line(
+    names: Sequence[str], version: str, report: Report | None, width: int, view: str = ""
+) -> Content:
+    """Return the top line: `ktui › Audit · audit.log and 2 more › #1 · rules of kube 1.30`.
+
+    At its end is the number of lines read. In a view, a click on the files leads back to the groups.
+    """
+    first = names[0].rpartition("/")[2] if names else "groups"
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    files, step, dot = f"{first}{more}", (" › ", "$ink-faint"), (" · ", "$ink-faint")
+    left = line(("ktui", "bold $accent"), step, ("Audit", "$foreground"))
+    if view:
+        back = clickable(line((files, "$accent")), "screen.leave")
+        left = left + line(dot) + back + line(step, (view, "bold $ink-strong"))
+    elif names:
+        left = left + line(dot, (files, "bold $ink-strong"))
+    left = left + line(dot, ("rules of kube ", "$ink-muted"), (version or "…", "$foreground"))
+    text = "" if report is None else f"{many(report.lines.total, 'line')} read"
+    return between(left, line((text, "$ink-muted")), width)
 
 
 _LABEL = 11
@@ -190,7 +211,7 @@ def problem_content(title: str, problem: str, width: int, height: int) -> Conten
     """Return why there is no report, and what to do."""
     room = min(width, _WIDEST)
     drawn = [line(("! ", "bold $route-error"), (title, "bold $ink-strong"))]
-    drawn += [line(text) for part in problem.split("\n") for text in textwrap.wrap(safe(part), room) or [""]]
+    drawn += [line(text) for part in problem.split("\n") for text in wrap(part, room)]
     return middle(drawn, room, width, height)
 
 

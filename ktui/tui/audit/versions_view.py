@@ -61,13 +61,9 @@ class VersionLine:
     def requests(self) -> int:
         return self.share.cache + self.share.etcd + self.share.refused
 
-    @property
-    def bytes(self) -> float | None:
-        """Estimated bytes that the LISTs read from etcd and scan in the cache; None if unknown."""
-        return bytes_of(self.share)
-
 
 def bytes_of(share: VersionShare) -> float | None:
+    """Return the estimated bytes that the LISTs read from etcd and scan in the cache; None if unknown."""
     if share.etcd_bytes is None or share.cache_bytes is None:
         return None
     return share.etcd_bytes + share.cache_bytes
@@ -170,8 +166,9 @@ def versions(report: Report, width: int) -> tuple[Column[VersionLine], ...]:
         )  # fmt: skip
     if estimates:
         columns += [
-            Column("bytesbar", "~bytes read", lambda row: _bytes_bar(row, room), lambda row: row.bytes or 0.0,
-                   room, priority=6, about="estimated bytes, by route"),
+            Column("bytesbar", "~bytes read", lambda row: _bytes_bar(row, room),
+                   lambda row: bytes_of(row.share) or 0.0, room, priority=6,
+                   about="estimated bytes, by route"),
             figure("bytes", "~etcd B", lambda row: row.share.etcd_bytes or 0.0,
                    "estimated bytes read from etcd", width=7, priority=2, unit="B", cell=_etcd_bytes),
         ]  # fmt: skip
@@ -202,9 +199,10 @@ def _etcd_bytes(line: VersionLine) -> Cell:
 
 
 def _bytes_bar(line: VersionLine, room: int) -> Cell:
-    if not line.bytes or not line.most_bytes:
+    size = bytes_of(line.share)
+    if not size or not line.most_bytes:
         return ""
-    cells = max(2, round(room * line.bytes / line.most_bytes))
+    cells = max(2, round(room * size / line.most_bytes))
     return stacked(by_route(line.share.etcd_bytes or 0.0, line.share.cache_bytes or 0.0), cells)
 
 

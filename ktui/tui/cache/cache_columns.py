@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 
 from ktui.contract.cache_documents import CachedEvent, CachedObject
@@ -13,7 +13,6 @@ from ktui.core.state import CacheRow, State
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 from ktui.tui.cache.rv_progress import by_size, lag_style
 from ktui.tui.charts.bars import bar, share_of
-from ktui.tui.table.vtable import reused
 from ktui.tui.widgets.lines import figure, resource_runs
 
 # Each state has its own glyph, not only its own colour.
@@ -72,31 +71,25 @@ class CacheLine:
         return self.prefix.bytes if not self.row.live and self.prefix is not None else self.cache.bytes
 
 
-class CacheLines:
-    """Builds the lines from the state, and reuses each line that has not changed."""
+def cache_lines(state: State) -> list[CacheLine]:
+    """Return a line for every cache, and for every resource in etcd without one (cold)."""
+    prefixes = {prefix.resource: prefix for prefix in state.prefixes.values() if prefix.resource}
+    cold = {resource: _cold(resource) for resource in prefixes.keys() - state.caches.keys()}
+    head = state.revision
+    lines = [
+        CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
+        for row in (state.caches | cold).values()
+    ]
+    most = max((line.bytes for line in lines), default=0) or 1
+    steps = [ceil(line.bytes / most * SHARE_STEPS) for line in lines]  # a small share is still visible
+    lines = [replace(line, share=step / SHARE_STEPS) for line, step in zip(lines, steps, strict=True)]
+    return sorted(lines, key=_order)
 
-    def __init__(self) -> None:
-        self._lines: dict[Hashable, CacheLine] = {}
-        self._cold: dict[str, CacheRow] = {}
 
-    def of(self, state: State) -> list[CacheLine]:
-        """Return a line for every cache, and for every resource in etcd without one (cold)."""
-        prefixes = {prefix.resource: prefix for prefix in state.prefixes.values() if prefix.resource}
-        rows = dict(state.caches)
-        for resource in prefixes.keys() - rows.keys():
-            if resource not in self._cold:
-                self._cold[resource] = CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
-            rows[resource] = self._cold[resource]
-        head = state.revision
-        lines = [
-            CacheLine(row, row.lag(head), prefixes.get(row.resource), state.events_per_second(row.resource))
-            for row in rows.values()
-        ]
-        most = max((line.bytes for line in lines), default=0) or 1
-        steps = [ceil(line.bytes / most * SHARE_STEPS) for line in lines]  # a small share is still visible
-        lines = [replace(line, share=step / SHARE_STEPS) for line, step in zip(lines, steps, strict=True)]
-        self._lines = reused(sorted(lines, key=_order), self._lines, lambda line: line.resource)
-        return list(self._lines.values())
+@lru_cache(4096)
+def _cold(resource: str) -> CacheRow:
+    """Return the same row each time: rows are compared by their identity."""
+    return CacheRow(CacheStatus(resource=resource, state="cold"), rv=0)
 
 
 def _order(line: CacheLine) -> tuple[int, int, str]:
@@ -122,12 +115,8 @@ def _state(row: CacheLine) -> Cell:
     return (text if share is None else f"{text} {share:.0%}", style)
 
 
-_RV, _LAG, _OBJECTS, _WINDOW, _EVENTS, _WATCHERS, _WAITING, _SNAPSHOTS = 10, 6, 7, 17, 7, 5, 4, 4  # cells
+_RV, _LAG, _OBJECTS, _WINDOW = 10, 6, 7, 17  # cells
 _FULL = 12  # cells of the bar for a full event buffer
-
-
-def _number(value: int, width: int, style: str = "") -> Cell:
-    return (within(value, width), style) if value else NOTHING
 
 
 def _revision(value: int, style: str = "") -> Cell:
@@ -145,7 +134,7 @@ def _objects(row: CacheLine) -> Cell:
         return (within(row.cache.loaded, _OBJECTS), "$route-wait")
     if not row.row.live and row.prefix is not None:
         return (within(row.prefix.count, _OBJECTS), "$ink-muted")
-    return _number(row.cache.objects, _OBJECTS)
+    return (within(row.cache.objects, _OBJECTS), "") if row.cache.objects else NOTHING
 
 
 def _bytes(row: CacheLine) -> Cell:
@@ -175,15 +164,6 @@ def _ring(row: CacheLine) -> Cell:
     return ((integer(cache.buffered), ""), (f"/{integer(cache.capacity)}", "$ink-muted"))
 
 
-def _count(
-    name: str, title: str, value: Callable[[CacheLine], int], about: str, width: int, priority: int = 1,
-    style: str = "",
-) -> Column[CacheLine]:  # fmt: skip
-    """Return a column of whole numbers: shortened only where they do not fit."""
-    return figure(name, title, value, about, width=width, priority=priority,
-                  cell=lambda row: _number(value(row), width, style))  # fmt: skip
-
-
 CACHES: tuple[Column[CacheLine], ...] = (
     Column("resource", "resource", lambda row: resource_runs(row.resource, ""), width=18, flex=1, most=56,
            wish=40, priority=0, about="the resource that it caches"),
@@ -209,15 +189,17 @@ CACHES: tuple[Column[CacheLine], ...] = (
            lambda row: (bar(share_of(row.cache.buffered, row.cache.capacity), _FULL), "$ink-muted"),
            lambda row: share_of(row.cache.buffered, row.cache.capacity), _FULL, priority=8,
            about="how full the event buffer is"),
-    _count("events", "events", lambda row: row.cache.events,
-           "events received from etcd since the server started", _EVENTS, 3),
+    figure("events", "events", lambda row: row.cache.events,
+           "events received from etcd since the server started", width=7, priority=3, whole=True, style=""),
     figure("rate", "rate", lambda row: row.per_second, "events a second now", width=7, priority=6,
            shown=rate, style="$ink-muted"),
-    _count("watchers", "watch", lambda row: row.cache.watchers, "open WATCHes that it serves", _WATCHERS),
-    _count("waiting", "wait", lambda row: row.cache.waiting, "reads waiting until it is fresh enough",
-           _WAITING, style="bold $route-wait"),
-    _count("snapshots", "snap", lambda row: row.cache.snapshots,
-           "snapshots kept for LISTs at an exact resourceVersion", _SNAPSHOTS, 2, "$route-snapshot"),
+    figure("watchers", "watch", lambda row: row.cache.watchers, "open WATCHes that it serves", whole=True,
+           style=""),
+    figure("waiting", "wait", lambda row: row.cache.waiting, "reads waiting until it is fresh enough",
+           width=4, whole=True, style="bold $route-wait"),
+    figure("snapshots", "snap", lambda row: row.cache.snapshots,
+           "snapshots kept for LISTs at an exact resourceVersion", width=4, priority=2, whole=True,
+           style="$route-snapshot"),
 )  # fmt: skip
 
 OBJECTS: tuple[Column[CachedObject], ...] = (

@@ -159,15 +159,12 @@ class InsideView(ServerPane):
         if key is None:
             self.notify("nothing selected")
             return
-        try:
-            event = self.events.row if self.events.has_focus else None
-            at = key.revision - (event is not None and event.type == "DELETED")
+        event = self.events.row if self.events.has_focus else None
+        at = key.revision - (event is not None and event.type == "DELETED")
+        with self.ktui.notifying_errors():
             stored = await self.server.key(key.key, revision=at)
-        except ClientError as error:
-            self.notify(str(error), severity="error")
-            return
-        shown = stored.json if stored.json is not None else stored.text or stored.hex
-        self.app.push_screen(TextScreen(key.key, shown))
+            shown = stored.json if stored.json is not None else stored.text or stored.hex
+            self.app.push_screen(TextScreen(key.key, shown))
 
     async def _read_all(self) -> Sequence[CachedObject]:
         """Read all matching objects, for an export. Raises ClientError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import cycle, groupby
+from itertools import groupby
 from operator import itemgetter
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from textual.content import Content
 from ktui.core.format import integer, short_count
 from ktui.core.request_view import short_resource
 from ktui.core.state import CacheRow, State
+from ktui.tui.charts.plot import round_top
 from ktui.tui.widgets.lines import entitle, line, lines, longest_that_fits, pad
 from ktui.tui.widgets.panel import Panel
 
@@ -67,10 +68,7 @@ def by_size(row: CacheRow) -> tuple[int, str]:
 
 def nice_span(lag: int) -> int:
     """Return a span that holds `lag` and seldom changes: 50, 100, 200, 500, 1,000 … revisions."""
-    span, steps = LEAST_SPAN, cycle((2.0, 2.0, 2.5))
-    while span < lag * 1.25:
-        span = int(span * next(steps))
-    return span
+    return max(LEAST_SPAN, int(round_top(lag * 1.25, 10.0)))
 
 
 _FILLED, _END, _GAP, _TICK, _WAIT = "━", "╸", "┄", "◇", "W"

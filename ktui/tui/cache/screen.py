@@ -11,11 +11,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 
-from ktui.client.connection import ClientError
 from ktui.core.ranking.rank_lines import RankLines
 from ktui.core.references import Crumb, Object, Place, Reference, ResourceRef
 from ktui.core.state import State
-from ktui.tui.cache.cache_columns import CACHES, CacheLine, CacheLines, is_loading
+from ktui.tui.cache.cache_columns import CACHES, CacheLine, cache_lines, is_loading
 from ktui.tui.cache.cache_description import about, readers_content
 from ktui.tui.cache.contents import InsideView
 from ktui.tui.cache.rv_progress import RvProgressPanel
@@ -66,10 +65,8 @@ def _of_the_row(
             return
 
         async def run() -> None:
-            try:
+            with screen.ktui.notifying_errors():
                 await work(screen, row)
-            except ClientError as error:
-                screen.notify(str(error), severity="error")
 
         screen.in_background(run, "warm", exclusive=False)
 
@@ -82,10 +79,11 @@ class CacheScreen(ServerScreen, mode="cache"):
     def __init__(self) -> None:
         super().__init__()
         empty = "no watch caches yet — each appears here when the server creates it"
-        self.table = VTable(CACHES, key=lambda row: row.resource, share=True, name="caches", empty=empty)
+        self.table = VTable(
+            CACHES, key=lambda row: row.resource, share=True, reuse=True, name="caches", empty=empty
+        )
         self.view = InsideView()
         self._detail = CacheDetail()
-        self._lines = CacheLines()
         self._cancellable = False
 
     def compose_body(self) -> ComposeResult:
@@ -143,7 +141,7 @@ class CacheScreen(ServerScreen, mode="cache"):
             self.open_cache(resource, item)
 
     def _put_cursor(self, resource: str) -> None:
-        self.table.set_rows(self._lines.of(self.ktui.state))
+        self.table.set_rows(cache_lines(self.ktui.state))
         if resource and not self.table.go_to(resource):
             self.notify(f"no cache of {resource} is known")
 
@@ -160,7 +158,7 @@ class CacheScreen(ServerScreen, mode="cache"):
 
     def paint_tables(self, state: State) -> None:
         if not self.inside:
-            self.table.set_rows(self._lines.of(state))
+            self.table.set_rows(cache_lines(state))
 
     def paint_panels(self, state: State) -> None:
         if self.inside:

@@ -15,8 +15,7 @@ from ktui.core.references import Place, Read, Reference, read_selection
 from ktui.core.request_view import request_text
 from ktui.core.state import State
 from ktui.kube.resources import BUILTIN
-from ktui.tui.commands.command import Candidates, Command, CommandError
-from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS
+from ktui.tui.commands.setting_commands import ACTIONS, RECORDING, SETTINGS, Candidates, Command, CommandError
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.navigation.modes import LIVE_MODES, MODES, OWN_FLOW, Mode, find_mode
 from ktui.tui.navigation.related import etcd_root, related_places

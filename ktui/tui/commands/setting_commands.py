@@ -1,16 +1,19 @@
-"""Commands for the rules, the theme, the current table, kubectl, logs and recordings."""
+"""What a command is, and those for the rules, the theme, the current table, kubectl, logs and recordings."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ktui.client.running import state_home
+from ktui.contract.recording import RecordingError
 from ktui.core.format import clock_time
 from ktui.core.replay.player import pace, spot
-from ktui.kube.versions import KNOWN_VERSIONS
-from ktui.tui.commands.command import Command, CommandError, act
+from ktui.core.table.filter import FilterError
+from ktui.kube.routing.request import RequestError
+from ktui.kube.versions import KNOWN_VERSIONS, BehaviourError
 from ktui.tui.dashboard import Dashboard
 from ktui.tui.dialogs.jump import open_revision
 from ktui.tui.dialogs.rules import follow_rules, read_rules
@@ -20,6 +23,57 @@ from ktui.tui.replay import actions
 from ktui.tui.replay.playback import Playback
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
+
+
+class CommandError(ValueError):
+    """A command cannot be run: one sentence."""
+
+
+Action = Callable[[Dashboard, str], str | None]
+Candidates = Callable[[Dashboard], Iterable[Suggestion]]  # possible arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`action` takes the argument; it returns or raises what is wrong.
+
+    `argument` is the argument's name in the help (`NAME`), "" for a command without one; `needed`
+    makes it mandatory. `title` is the name in the palette, "" to leave the command out there.
+    """
+
+    word: str
+    about: str
+    action: Action
+    argument: str = ""
+    needed: bool = False
+    candidates: Candidates = lambda app: ()
+    aliases: tuple[str, ...] = ()
+    title: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return (self.word, *self.aliases)
+
+    @property
+    def usage(self) -> str:
+        """`theme NAME`, `pods`: the word and the argument's name."""
+        return f"{self.word} {self.argument}".rstrip()
+
+    def run(self, app: Dashboard, rest: str) -> str:
+        """Run the command with an argument. Return an error, "" if there is none."""
+        try:
+            return self.action(app, rest) or ""
+        except (CommandError, BehaviourError, FilterError, RecordingError, RequestError) as error:
+            return str(error)
+
+
+def act(action: str) -> Action:
+    """Return the action of a key."""
+
+    def run(app: Dashboard, rest: str) -> None:
+        app.call_later(app.run_action, action)
+
+    return run
 
 
 def _rules(app: Dashboard, rest: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.containers import Vertical
 from textual.content import Content
@@ -29,10 +29,10 @@ def framed(box: Box, title: str, *hints: tuple[str, str], before: str = "") -> B
     return box
 
 
-class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
+class Dialog(ModalScreen[ScreenResultType | None], Generic[ScreenResultType]):
     """One box in the middle of the screen that it covers: a list, or a container.
 
-    `bindings` is the name of its keys.
+    `bindings` is the name of its keys. The result is None if it is closed.
     """
 
     DEFAULT_CSS = """
@@ -66,6 +66,15 @@ class Dialog(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
             cls.BINDINGS = DIALOGS[bindings]
         super().__init_subclass__(**more)
 
+    def ask(self, app: App[Any], then: Callable[[ScreenResultType], object]) -> None:
+        """Open the dialog; `then` receives its result, and is not called if the dialog is closed."""
+
+        def answered(result: ScreenResultType | None) -> None:
+            if result is not None:
+                then(result)
+
+        app.push_screen(self, answered)
+
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close the dialog, once: a key typed early must not close the screen below."""
         return super().dismiss(result) if self.app.screen is self else AwaitComplete()
@@ -91,7 +100,7 @@ class HiddenInput(Input):
 
 
 class ConfirmScreen(Dialog[bool], bindings="question"):
-    """Returns True after `y`, else False."""
+    """Returns True after `y`, else None."""
 
     DEFAULT_CSS = """
     ConfirmScreen > Vertical {
@@ -110,11 +119,11 @@ class ConfirmScreen(Dialog[bool], bindings="question"):
             yield Static(lines([line(text) for text in self._text.split("\n")]), markup=False)
 
     def action_answer(self, yes: bool) -> None:
-        self.dismiss(yes)
+        self.dismiss(yes or None)
 
 
-class Menu(Dialog[ScreenResultType | None], Generic[ScreenResultType]):
-    """Returns what the user chose, by its character, enter or a click; None if closed.
+class Menu(Dialog[ScreenResultType], Generic[ScreenResultType]):
+    """Returns what the user chose, by its character, enter or a click.
 
     `entries` are (character or "", text, result), `at` has the cursor. On the lower edge are `hint` and the
     key of `closes` (its id and what it does).

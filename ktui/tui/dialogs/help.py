@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from ktui.tui.cache.rv_progress import MARKS, RvProgressPanel
 from ktui.tui.dialogs.dialog import Dialog, HiddenInput, framed
 from ktui.tui.screen_bases.table_screen import TableScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line, lines, pad
+from ktui.tui.widgets.lines import line, lines, pad, wrap
 
 
 class HelpLine(NamedTuple):
@@ -148,7 +147,7 @@ def help_content(sections: Sequence[Section], width: int) -> Content:
         rows.append(line((section.title, "$ink-muted")))
         names = min(_NAME, longest + 2)  # cells
         for item in section.lines:
-            about = textwrap.wrap(item.about, max(10, width - names)) or [""]
+            about = wrap(item.about, width - names)
             short = len(item.name) < names
             name = (pad(item.name, names) if short else item.name, item.style)
             rows.append(line(name, about.pop(0) if short else ""))

@@ -107,11 +107,6 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
         of = f" of {resource}" if resource else ""
         app.notify(f"no LIST{of} was answered yet")
         return
-
-    def chosen(group: Group | None) -> None:
-        if group is not None:
-            app.go_to(Place("lab", compare_group(group, app.state)))
-
     entries = [
         (str(place), line((f"{place} ", "$accent"), (pad(group.key.client, 20) + " ", "$ink-strong"),
                           *shape_runs(group.key.shape)), group)
@@ -119,4 +114,5 @@ def choose_read(app: Dashboard, resource: str = "") -> None:
     ]  # fmt: skip
     title = "compare with a cheaper variant: the most expensive reads"
     hint, closes = "a digit or enter sends both", ("compare.close", "cancels")
-    app.push_screen(CompareDialog(title, hint, closes, entries), chosen)
+    dialog = CompareDialog(title, hint, closes, entries)
+    dialog.ask(app, lambda group: app.go_to(Place("lab", compare_group(group, app.state))))

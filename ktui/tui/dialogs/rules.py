@@ -60,8 +60,8 @@ _GATES: tuple[Column[GateChoice], ...] = (
 )
 
 
-class RulesScreen(Dialog[Behaviour | None], bindings="rules"):
-    """Returns the chosen behaviour, None if closed.
+class RulesScreen(Dialog[Behaviour], bindings="rules"):
+    """Returns the chosen behaviour.
 
     `effect` describes what a behaviour would change; `does` says what enter does.
     """
@@ -170,7 +170,7 @@ def choose_rules(app: Dashboard, wanted: str = "") -> None:
         return
     now = followed_behaviour(app.state) or behaviour_of()
     effect = partial(effect_content, app.selection or EXAMPLE, app.state, now)
-    app.push_screen(RulesScreen(now, wanted, effect), partial(follow_rules, app))
+    RulesScreen(now, wanted, effect).ask(app, partial(follow_rules, app))
 
 
 def effect_content(selection: Selection, state: State, now: Behaviour, chosen: Behaviour) -> Content:
@@ -183,11 +183,10 @@ def effect_content(selection: Selection, state: State, now: Behaviour, chosen: B
     return line(*runs, (f"  {selection.verb} {unquote(selection.target)}", "$ink-muted"))
 
 
-def follow_rules(app: Dashboard, chosen: Behaviour | None) -> None:
-    """Switch the server to the chosen rules; None changes nothing."""
-    if chosen is not None:
-        switch = switch_rules(app, chosen.version, chosen.changed_gates)
-        app.run_worker(switch, group="rules", exclusive=True)
+def follow_rules(app: Dashboard, chosen: Behaviour) -> None:
+    """Switch the server to the chosen rules."""
+    switch = switch_rules(app, chosen.version, chosen.changed_gates)
+    app.run_worker(switch, group="rules", exclusive=True)
 
 
 async def switch_rules(app: Dashboard, version: str, gates: Mapping[str, bool]) -> None:

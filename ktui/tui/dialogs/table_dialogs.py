@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
 from typing import Any
@@ -20,10 +19,10 @@ from ktui.tui.dialogs.dialog import Dialog, framed
 from ktui.tui.keys.hints import key_of
 from ktui.tui.table.painting import sort_mark
 from ktui.tui.table.vtable import VTable
-from ktui.tui.widgets.lines import line, lines, pad
+from ktui.tui.widgets.lines import line, lines, pad, wrap
 
 
-class ColumnScreen(Dialog[tuple[str, ...] | None], bindings="columns"):
+class ColumnScreen(Dialog[tuple[str, ...]], bindings="columns"):
     """The table follows each change. Returns the ids to show; () for the default, None for no change."""
 
     DEFAULT_CSS = """
@@ -161,7 +160,7 @@ class SortScreen(Dialog[None], bindings="sort"):
         self.dismiss()
 
     def action_unsort(self) -> None:
-        self._table.unsort()
+        self._table.sort_by_keys(())
         self.dismiss()
 
 
@@ -211,5 +210,5 @@ class FilterHelpScreen(Dialog[None], bindings="filter help"):
 
 def _entry(name: str, about: str, room: int) -> list[Content]:
     """Return lines with `name` on the left and `about` wrapped on the right."""
-    first, *more = textwrap.wrap(about, max(10, room)) or [""]
+    first, *more = wrap(about, room)
     return [line((pad(name, _WIDTH), "$accent"), first), *(line(" " * _WIDTH, text) for text in more)]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from textual import on, work
@@ -73,29 +72,21 @@ class KeyRevisions:
         return None if row.bytes is None or before is None else row.bytes - before
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Lines, the changed ones with a sign (+, −), and how many were added and removed."""
-
-    lines: list[Line] = field(default_factory=list)
-    added: int = 0
-    removed: int = 0
-
-
 _CHANGES = {"@": ("", "dim"), "+": ("+ ", "added"), "-": ("− ", "removed")}  # beginning, role of a line
 
 
-def difference(old: KeyDetail | None, new: KeyDetail) -> Difference:
-    """Return the changes from `old` (None: the key did not exist) to `new`, as a unified diff."""
+def difference(old: KeyDetail | None, new: KeyDetail) -> list[Line]:
+    """Return the changes from `old` (None: the key did not exist) to `new`, as a unified diff.
+
+    The changed lines have a sign (+, −), and the role "added" or "removed".
+    """
     before = _texts(old) if old is not None else []
     lines: list[Line] = []
-    counts: Counter[str] = Counter()
     for text in list(difflib.unified_diff(before, _texts(new), n=CONTEXT, lineterm=""))[2:]:
         sign, rest = text[:1], text[1:]
-        counts[sign] += 1
         begin, role = _CHANGES.get(sign, ("  ", "plain"))
         lines.append((TextSpan(text if sign == "@" else begin + rest, role),))
-    return Difference(lines, counts["+"], counts["-"])
+    return lines
 
 
 def _texts(detail: KeyDetail) -> list[str]:
@@ -151,7 +142,7 @@ class HistoryPane(ServerPane):
 
         before: KeyDetail | None
         after: KeyDetail
-        change: Difference
+        change: list[Line]
 
     def __init__(self) -> None:
         super().__init__(id="past-box", classes="box")
@@ -203,8 +194,7 @@ class HistoryPane(ServerPane):
             past.put(await self.server.key_history(past.key, REVISIONS))
         except ClientError as error:
             if past is self.past:
-                self.say(self.table, "could not be read")
-                self.post_message(self.Failed(str(error)))
+                self.could_not_read(error)
             return
         if past is self.past:
             self._show(past)

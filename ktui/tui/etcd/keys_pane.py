@@ -51,16 +51,8 @@ class KeyList:
         self.keys: list[StoredKey] = []
         self.count = 0
         self.revision = 0
-        self._next: str | None = ""
-
-    @property
-    def complete(self) -> bool:
-        return self._next is None
-
-    @property
-    def after(self) -> str:
-        """The key after which the next page begins; only while not `complete`."""
-        return self._next or ""
+        self.after = ""  # the key after which the next page begins
+        self.complete = False
 
     def wants_more(self, last_visible: int, ahead: int) -> bool:
         """Return True if row `last_visible` is within `ahead` rows of the last key read."""
@@ -73,7 +65,7 @@ class KeyList:
         self.keys.extend(page.keys)
         self.count = max(page.count, len(self.keys))
         self.revision = page.revision
-        self._next = page.next or None
+        self.after, self.complete = page.next, not page.next
 
 
 PAGE = 500
@@ -152,7 +144,7 @@ class KeysPane(ServerPane):
         self._entitle()
         if some and not order:  # the table can sort only when it has all keys
             self.table.sorted_by_owner = False
-            self.table.unsort()
+            self.table.sort_by_keys(())
         self.table.sorted_by_owner = some
         self.table.empty = "no keys here"
         self.table.set_rows(list(keys.keys))
@@ -177,8 +169,7 @@ class KeysPane(ServerPane):
             page = await self.server.keys(keys.prefix, TOP if keys.sort else PAGE, keys.after, keys.sort)
         except ClientError as error:
             if keys is self.list:
-                self.say(self.table, "could not be read")
-                self.post_message(self.Failed(str(error)))
+                self.could_not_read(error)
             return
         keys.extend(page)
         if keys is self.list:

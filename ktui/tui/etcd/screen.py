@@ -224,7 +224,8 @@ class EtcdScreen(ServerScreen, mode="etcd"):
     def _compared(self, event: HistoryPane.Compared) -> None:
         past = self.past.past
         if past is not None and past.key == event.after.key:
-            self.value.show_change(event.before, event.after, event.change, revealed=past.reveal)
+            change = event.before, event.change
+            self.value.show(event.after, revealed=past.reveal, change=change)
             self.refresh_bindings()
 
     # Keys.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from textual import on, work
@@ -15,7 +15,7 @@ from ktui.core.state import State
 from ktui.core.table.columns import Cell, Column
 from ktui.tui.overview.holdings import prefix_bytes
 from ktui.tui.screen_bases.server_screen import ServerPane
-from ktui.tui.table.vtable import VTable, reused
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import figure, line
 
 ROOT = "/registry/"
@@ -56,7 +56,6 @@ class PrefixTree:
         self.opened: set[str] = set()
         self._reading: set[str] = set()
         self._problems: dict[str, str] = {}
-        self._rows: dict[Hashable, TreeRow] = {}
 
     def knows(self, prefix: str) -> bool:
         return prefix in self._children
@@ -104,9 +103,8 @@ class PrefixTree:
         return min((at for prefix, at in self._read_at.items() if prefix in shown), default=0)
 
     def rows(self) -> list[TreeRow]:
-        """Return the visible rows in order; unchanged rows are the same objects as before."""
-        self._rows = reused(self._below(self.root, 0), self._rows, lambda row: row.prefix)
-        return list(self._rows.values())
+        """Return the visible rows in order."""
+        return list(self._below(self.root, 0))
 
     def _below(self, parent: str, depth: int) -> Iterator[TreeRow]:
         for child in self._children.get(parent, ()):
@@ -123,17 +121,14 @@ def _prefix(row: TreeRow) -> Cell:
     return (("  " * row.depth, ""), (f"{row.sign} ", sign), (row.label, ""))
 
 
-def _bytes(row: TreeRow) -> Cell:
-    return short_bytes(row.child.bytes) if row.child.exact else prefix_bytes(row.child)
-
-
 PREFIXES: tuple[Column[TreeRow], ...] = (
     Column("prefix", "prefix", _prefix, lambda row: row.label, width=10, flex=1, priority=0,
            tail=True, copied=lambda row: row.prefix, about="the next part of the keys under the prefix"),
     figure("keys", "keys", lambda row: row.child.count, "keys under it, counted by count_only reads",
            priority=0, cell=lambda row: short_count(row.child.count)),
     figure("bytes", "bytes", lambda row: row.child.bytes, "keys and values; a range if sampled, ? not read",
-           width=6, priority=0, unit="B", cell=_bytes),
+           width=6, priority=0, unit="B",
+           cell=lambda row: short_bytes(row.child.bytes) if row.child.exact else prefix_bytes(row.child)),
 )  # fmt: skip
 
 
@@ -148,7 +143,7 @@ class TreePane(ServerPane):
 
     def __init__(self) -> None:
         super().__init__(id="tree-box", classes="box")
-        self.table = VTable(PREFIXES, key=lambda row: row.prefix, id="tree", empty="reading …")
+        self.table = VTable(PREFIXES, key=lambda row: row.prefix, reuse=True, id="tree", empty="reading …")
         self.branches = PrefixTree(ROOT)
         self.detached = False
         self._goal = ""  # prefix that the cursor moves to as its branches are read

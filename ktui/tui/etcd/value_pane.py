@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -13,7 +14,6 @@ from ktui.contract.etcd_documents import FieldSize, KeyDetail
 from ktui.core.format import duration, integer, long_bytes, many, percent, safe
 from ktui.core.object_lines import Line, TextSpan, hex_lines, hex_width, json_lines, yaml_lines
 from ktui.tui.charts.bars import bar
-from ktui.tui.etcd.history_pane import Difference
 from ktui.tui.keys.hints import key_of
 from ktui.tui.widgets.line_view import LineView
 from ktui.tui.widgets.lines import labelled, line, lines, longest_that_fits, wrap, wrapped
@@ -95,7 +95,7 @@ def about_key(detail: KeyDetail, width: int, height: int) -> Content:
     return lines(rows)
 
 
-def about_change(older: KeyDetail | None, newer: KeyDetail, width: int) -> Content:
+def about_change(older: KeyDetail | None, newer: KeyDetail, width: int, _height: int) -> Content:
     """Return two revisions of a key and their sizes, for the lines above their difference."""
     rows = [line((key_tail(newer.key, width), "bold $ink-strong"))]
     if older is None:
@@ -153,7 +153,7 @@ class ValueView(Vertical):
         views = Container(self._object_view, self._bytes_view, id="views")
         super().__init__(self._about, views, id="value-box", classes="box")
         self.detail: KeyDetail | None = None
-        self.change: tuple[KeyDetail | None, Difference] | None = None
+        self.change: tuple[KeyDetail | None, list[Line]] | None = None
         self.view = VIEWS[0]
         self._revealed = False
 
@@ -186,16 +186,13 @@ class ValueView(Vertical):
         self.clear()
         self._about.show(lambda width, _: lines(wrapped(problem, width, "$error")))
 
-    def show(self, detail: KeyDetail, *, revealed: bool) -> None:
-        self.detail, self.change, self._revealed = detail, None, revealed
-        self._about.show(partial(about_key, detail))
-        self._paint_views()
-
-    def show_change(
-        self, older: KeyDetail | None, newer: KeyDetail, change: Difference, *, revealed: bool
+    def show(
+        self, detail: KeyDetail, *, revealed: bool, change: tuple[KeyDetail | None, list[Line]] | None = None
     ) -> None:
-        self.detail, self.change, self._revealed = newer, (older, change), revealed
-        self._about.show(lambda width, _: about_change(older, newer, width))
+        """Show a key as it is, or how it has changed: the revision before (None: no such), the difference."""
+        self.detail, self.change, self._revealed = detail, change, revealed
+        build = partial(about_key, detail) if change is None else partial(about_change, change[0], detail)
+        self._about.show(build)
         self._paint_views()
 
     def turn(self) -> None:
@@ -230,14 +227,14 @@ class ValueView(Vertical):
     def _title(self) -> str:
         name = f"value · {self.view}"
         if self.change is not None:
-            change = self.change[1]
-            name = f"change · +{integer(change.added)} −{many(change.removed, 'line')}"
+            roles = Counter(changed[0].role for changed in self.change[1])
+            name = f"change · +{integer(roles['added'])} −{many(roles['removed'], 'line')}"
         return f"{name} · redacted, {key_of('etcd.reveal')} reveals" if self.redacted else name
 
     def _changed(self) -> list[Line]:
         assert self.change is not None
-        if self.change[1].lines:
-            return self.change[1].lines
+        if self.change[1]:
+            return self.change[1]
         return _note("no visible difference" if self.redacted else "the same in both revisions")
 
     def _object(self, detail: KeyDetail) -> list[Line]:

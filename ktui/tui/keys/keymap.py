@@ -21,7 +21,6 @@ class Scope(NamedTuple):
     name: str
     bindings: tuple[Binding, ...]
     outer: tuple[Binding, ...] = ()
-    modal: bool = False
 
 
 def scopes() -> list[Scope]:
@@ -29,7 +28,7 @@ def scopes() -> list[Scope]:
     app = _bindings(APP)
     return [
         *(Scope(name, _bindings(own), () if name == "everywhere" else app) for name, own in SCOPES.items()),
-        *(Scope(name, _bindings(own), modal=True) for name, own in DIALOGS.items()),
+        *(Scope(name, _bindings(own)) for name, own in DIALOGS.items()),
     ]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from textual import on, work
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from ktui.client.connection import ClientError
 from ktui.client.large_lists import unbounded_lists
 from ktui.client.target import Target
 from ktui.contract.cache_documents import ConsistencyCheck
@@ -34,8 +33,7 @@ from ktui.core.prediction.prediction import cheaper_of
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.dialogs.text import TextScreen
 from ktui.tui.lab.context import LabContext
-from ktui.tui.lab.field_form import FieldForm
-from ktui.tui.lab.form_pane import FormPane
+from ktui.tui.lab.form_pane import FieldForm, FormPane
 from ktui.tui.lab.results import ResultsPane
 from ktui.tui.lab.runner import PREVIOUS, Planned
 from ktui.tui.screen_bases.server_screen import ServerScreen
@@ -148,14 +146,11 @@ class LabActions(ServerScreen):
             text = f"This reads {many(objects, 'object')} from an etcd that ktui did not start. Go on?"
             if not await self.app.push_screen_wait(ConfirmScreen("compare with etcd", text)):
                 return
-        try:
+        with self.ktui.notifying_errors():
             answer = await self.server.check(resource)
-        except ClientError as error:
-            self.notify(str(error), severity="error")
-            return
-        self.lab.consistency = headline(resource, answer)
-        self.lab.changed()
-        self.app.push_screen(TextScreen(f"{resource}, cache and etcd", report(resource, answer)))
+            self.lab.consistency = headline(resource, answer)
+            self.lab.changed()
+            self.app.push_screen(TextScreen(f"{resource}, cache and etcd", report(resource, answer)))
 
     def try_original(self, original: Variant, variant: Variant | None = None, *, number: int = 0) -> None:
         """Compare a request with `variant`, or its first cheaper variant; without one, send it alone.
@@ -283,10 +278,9 @@ class LabActions(ServerScreen):
         """Send if the user agrees. Plans are made then: the check before learns the number of objects."""
         lab = self.lab
         try:
-            if await self.agreed([lab.predict_answer(each.form).path for each in variants]):
-                await send(lab.target)
-        except ClientError as error:
-            self.notify(str(error), severity="error")
+            with self.ktui.notifying_errors():
+                if await self.agreed([lab.predict_answer(each.form).path for each in variants]):
+                    await send(lab.target)
         finally:
             lab.changed()
 
@@ -308,8 +302,8 @@ class LabActions(ServerScreen):
             f"{what} over {integer(found.objects)} objects, about {long_bytes(found.bytes)} as JSON, "
             f"of {kube.context} ({url}).\n\nSend?"
         )
-        agreed: bool = await self.app.push_screen_wait(ConfirmScreen("a large LIST", question))
-        return agreed
+        agreed = await self.app.push_screen_wait(ConfirmScreen("a large LIST", question))
+        return bool(agreed)
 
 
 def _original(form: ListForm) -> Variant:

@@ -48,10 +48,6 @@ class KubeServer:
     assumptions: ServerAssumptions
     warnings: tuple[str, ...] = ()
 
-    @property
-    def title(self) -> str:
-        return f"{self.context}, kube-apiserver {self.assumptions.behaviour.version}"
-
 
 class LabContext:
     """`kube` is the kube-apiserver that the Lab sends to, None for ktui's own server.

@@ -102,11 +102,6 @@ def _ms(row: ResultLine) -> Cell:
     return (milliseconds(row.result.answer.total_ms), style) if row.result.status else NOTHING
 
 
-def _first(row: ResultLine) -> Cell:
-    measured = row.result.measured
-    return (milliseconds(measured.first_byte_ms), "$ink-muted") if measured is not None else NOTHING
-
-
 def _bar(row: ResultLine, share: float, room: int, style: str) -> Cell:
     if row.result.previous:
         return (next(word for word in _PREVIOUS if len(word) <= room), "$ink-faint")
@@ -170,8 +165,10 @@ def columns(width: int) -> tuple[Column[ResultLine], ...]:
         Column("msbar", "", lambda row: _bar(row, row.ms_share, room, "$rv-lag"), lambda row: row.ms_share,
                room, priority=1,
                about="a share of the longest; `previous run`: of an earlier server or dashboard"),
-        Column("first", "first", _first, lambda row: row.result.answer.first_byte_ms, 5, align="right",
-               priority=6, about="time to the first byte of the answer", unit="ms"),
+        Column("first", "first", lambda row: (milliseconds(row.result.answer.first_byte_ms), "$ink-muted")
+               if row.result.measured is not None else NOTHING,
+               lambda row: row.result.answer.first_byte_ms, 5, align="right", priority=6,
+               about="time to the first byte of the answer", unit="ms"),
         Column("seats", "seats", lambda row: _counted(row.result.answer.seats),
                lambda row: row.result.answer.seats or 0, 5, align="right", priority=4,
                about="seats of API Priority and Fairness that it took"),

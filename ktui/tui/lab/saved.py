@@ -104,8 +104,8 @@ def _usable(request: SavedRequest) -> bool:
 _NAME_WIDTH = 24
 
 
-class SavedScreen(Dialog[tuple[ListForm, bool] | None], bindings="saved requests"):
-    """Returns the chosen form, and True to send it at once; None if closed."""
+class SavedScreen(Dialog[tuple[ListForm, bool]], bindings="saved requests"):
+    """Returns the chosen form, and True to send it at once."""
 
     DEFAULT_CSS = """
     SavedScreen > Vertical { width: 90%; }
@@ -183,15 +183,14 @@ class SavedScreen(Dialog[tuple[ListForm, bool] | None], bindings="saved requests
     def action_delete(self) -> None:
         name = self._selected_name
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                problem = self._saved.delete(name)
-                self._show("")
-                if problem:
-                    self._show_note(problem)
+        def delete(_: bool) -> None:
+            problem = self._saved.delete(name)
+            self._show("")
+            if problem:
+                self._show_note(problem)
 
         if name:
-            self.app.push_screen(ConfirmScreen("saved requests", f"Delete {name!r}?"), answered)
+            ConfirmScreen("saved requests", f"Delete {name!r}?").ask(self.app, delete)
 
     def action_leave(self) -> None:
         """Close the input for a name, or else the dialog."""

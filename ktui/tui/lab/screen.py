@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,7 @@ from ktui.tui.dialogs.text import PagesScreen
 from ktui.tui.keys.hints import key_of
 from ktui.tui.lab.actions import LabActions
 from ktui.tui.lab.context import LabContext, TargetDialog, connect
-from ktui.tui.lab.field_form import FieldForm
+from ktui.tui.lab.form_pane import FieldForm
 from ktui.tui.lab.lab_columns import columns, result_lines
 from ktui.tui.lab.results import ResultDetail
 from ktui.tui.lab.saved import SavedRequests, SavedScreen
@@ -93,10 +92,6 @@ class LabScreen(LabActions, mode="lab"):
         self.lab.learnt = True
         self._visit_comparison(reference)
 
-    def references(self) -> Sequence[Reference]:
-        selection = self.selected_request()
-        return () if selection is None else (Read(selection),)
-
     def active_table(self) -> VTable[Any] | None:
         return self.results.table
 
@@ -119,11 +114,9 @@ class LabScreen(LabActions, mode="lab"):
 
     async def _show_body(self, read: Selection, client: ApiClient) -> None:
         kube = self.lab.kube
-        try:
+        with self.ktui.notifying_errors():
             if await self.agreed([read.target]):
                 super().show_body(read, kube.target.client if kube is not None else client)
-        except ClientError as error:
-            self.notify(str(error), severity="error")
 
     # Painting.
 
@@ -169,7 +162,7 @@ class LabScreen(LabActions, mode="lab"):
         lab, form = self.lab, self.lab.form
         self.prediction = lab.predict(form)
         followed = lab.kube.assumptions.behaviour.version if lab.kube else server_version(lab.state)
-        server = lab.kube.title if lab.kube else ""
+        server = f"{lab.kube.context}, kube-apiserver {followed}" if lab.kube else ""
         self.form_pane.show(
             self.prediction, form.kube_version or followed, server, lab.table, shards=lab.shards
         )
@@ -196,25 +189,24 @@ class LabScreen(LabActions, mode="lab"):
         """Delete all results, saved ones too, after a question."""
         if count := len(self.lab.runner.results):
             question = ConfirmScreen("results", f"Delete {many(count, 'result')}, on disk too?")
-            self.app.push_screen(question, lambda yes: self.lab.forget() if yes else None)
+            question.ask(self.app, lambda _: self.lab.forget())
 
     def action_saved(self) -> None:
         """Open the saved requests; the chosen one goes into the form, and may be sent."""
         form = replace(self.lab.form, continue_token="")
-        self.app.push_screen(SavedScreen(SavedRequests(), form, self._request_of), self._take_saved)
+        SavedScreen(SavedRequests(), form, self._request_of).ask(self.app, self._take_saved)
 
     def _request_of(self, form: ListForm) -> str:
         resource = self.lab.table.by_name(form.resource)
         path = form.resource if resource is None else path_of(form, resource)
         return f"{WATCH if form.stream else LIST} {path}"
 
-    def _take_saved(self, chosen: tuple[ListForm, bool] | None) -> None:
-        if chosen is not None:
-            form, send = chosen
-            self.form_pane.put(form)
-            self.results.table.focus()
-            if send:
-                self.action_send()
+    def _take_saved(self, chosen: tuple[ListForm, bool]) -> None:
+        form, send = chosen
+        self.form_pane.put(form)
+        self.results.table.focus()
+        if send:
+            self.action_send()
 
     @work(group="target", exclusive=True)
     async def action_choose_target(self) -> None:

@@ -18,7 +18,7 @@ from ktui.tui.screen_bases.first_screen import opening
 from ktui.tui.source import Report, TelemetrySource
 
 if TYPE_CHECKING:
-    from ktui.tui.commands import Commands
+    from ktui.tui.commands.all_commands import Commands
 
 
 class LiveApp(KtuiApp, inherit_bindings=False):

@@ -1,7 +1,8 @@
-"""The screens over a live kube-apiserver: a verdict, tables in tabs, and details of the selected row."""
+"""The screens over a live cluster: a verdict, charts, tables in tabs, and details of the selected row."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,27 +11,97 @@ from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
 
-from ktui.client.connection import ClientError
-from ktui.core.format import many
+from ktui.core.format import duration, many, short_count
 from ktui.core.live.findings import findings
 from ktui.core.live.resource_routes import ResourceRoutes
-from ktui.core.live.window import WHOLE
+from ktui.core.live.window import PART, WHOLE, ListHistory, ListRates
+from ktui.core.rows import CACHE, ETCD
 from ktui.core.state import State
 from ktui.live.samples import collection_of, probe_paths
+from ktui.tui.charts.chart import AXIS, route_counts, route_series, symbols_of, with_axis
+from ktui.tui.charts.plot import columns_in, round_top, stacked
 from ktui.tui.dialogs.dialog import ConfirmScreen
 from ktui.tui.keys import bindings as keys
 from ktui.tui.live import live_columns as columns
 from ktui.tui.live import live_panels as panels
 from ktui.tui.live import live_rows as rows
-from ktui.tui.live.live_charts import LiveCharts
 from ktui.tui.live.live_tables import LIVE_TABLES, LiveTable
 from ktui.tui.live.source import ClusterSource
+from ktui.tui.looks.symbols import Symbols
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.versions.screen import VersionsScreen
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Area, Panel, tabs_content
+
+Pair = Callable[[ListRates], tuple[float, float]]  # from the cache, from etcd
+_FIGURES: tuple[tuple[str, str, Pair], ...] = (
+    ("chart-lists", "LISTs/s", lambda rates: (rates.cache, rates.etcd)),
+    ("chart-read", "objects read/s", lambda rates: (rates.read_cache, rates.read_etcd)),
+)
+
+
+class LiveCharts(Horizontal):
+    """Both charts, of all resources or of one."""
+
+    DEFAULT_CSS = """
+    LiveCharts { height: 6; }
+    LiveCharts Panel { width: 1fr; height: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        for name, title, _ in _FIGURES:
+            yield Panel(title, id=name, classes="box")
+
+    def show_history(self, history: ListHistory, resource: str = WHOLE) -> None:
+        """Paint the charts, again only after another part of the time or a change of `resource`."""
+        if not self.display:
+            return
+        for name, title, pair in _FIGURES:
+            panel = self.query_one(f"#{name}", Panel)
+            over = f" · {duration(history.span * PART)}" if history.span else ""
+            of = f" {resource}" if resource else ""
+            entitle(panel, line(title, (of + over, "$ink-muted")), legend(history, resource, pair))
+            symbols = symbols_of(panel)
+            paint = partial(chart_content, history, resource, pair, symbols=symbols)
+            panel.show(paint, (id(history), int(history.ended // PART), resource, symbols))
+
+
+def chart_content(
+    history: ListHistory, resource: str, pair: Pair, width: int, height: int, symbols: Symbols
+) -> Content:
+    """Return the chart: the cache at the foot, etcd above, the newest at the right."""
+    cells = max(1, width - AXIS - 1)
+    values = _resampled([pair(rates) for rates in history.per_second(resource)], columns_in(cells, symbols))
+    if not values:
+        return line((f"after {PART:.0f} s of scrapes", "$ink-muted"))
+    cache, etcd = zip(*values, strict=True)
+    series = [route_series(CACHE, cache), route_series(ETCD, etcd)]
+    top = round_top(max(map(sum, values)), 0.1)
+    drawn = stacked(series, top, cells, height, symbols)
+    return with_axis(f"{top:.1f}" if top < 1 else short_count(top), "0", drawn)
+
+
+def legend(history: ListHistory, resource: str, pair: Pair) -> Content:
+    """Return how many the chart shows, of whole parts of the time only: `shown C123 E10`, or nothing."""
+    rates = [pair(part) for part in history.per_second(resource)]
+    cache, etcd = (round(PART * sum(values[place] for values in rates)) for place in (0, 1))
+    counts = route_counts([(CACHE, cache), (ETCD, etcd)])
+    return line(("shown ", "$ink-muted")) + counts if counts.plain else counts
+
+
+def _resampled(values: Sequence[tuple[float, float]], columns: int) -> list[tuple[float, float]]:
+    """Return a value per column: the mean of the parts in it, or the part that it is in."""
+    found = []
+    for column in range(columns if values else 0):
+        low = column * len(values) // columns
+        within = values[low : max(low + 1, (column + 1) * len(values) // columns)]
+        first, second = (sum(value[place] for value in within) / len(within) for place in (0, 1))
+        found.append((first, second))
+    return found
 
 
 class FiguresScreen(ModeScreen):
@@ -200,19 +271,14 @@ class LiveCaches(LiveScreen, of="cache"):
             "each reads one key at most. It also needs `list` on the resource."
         )
 
-        def go(yes: bool | None) -> None:
-            if yes:
-                self.run_worker(self._probe(source, path, row.resource), group="probe", exclusive=True)
+        def go(_: bool) -> None:
+            self.run_worker(self._probe(source, path, row.resource), group="probe", exclusive=True)
 
-        self.app.push_screen(ConfirmScreen("probe a cache", text), go)
+        ConfirmScreen("probe a cache", text).ask(self.app, go)
 
     async def _probe(self, source: ClusterSource, path: str, resource: str) -> None:
-        try:
-            events = await source.probe(path, resource)
-        except ClientError as error:
-            self.notify(str(error), title=f"probe of {resource}", severity="error")
-            return
-        self.ktui.feed(events)
+        with self.ktui.notifying_errors(title=f"probe of {resource}"):
+            self.ktui.feed(await source.probe(path, resource))
 
 
 class LiveEtcd(LiveScreen, of="etcd"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,7 +23,7 @@ from ktui.tui.cache.rv_progress import RvProgressPanel, by_size, lag_style
 from ktui.tui.charts.bars import bar
 from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys import bindings as keys
-from ktui.tui.table.vtable import VTable, reused
+from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, figure
 from ktui.tui.widgets.panel import Panel
 
@@ -174,12 +174,10 @@ class CacheSummary(Struct, frozen=True):
     per_second: float = 0.0
 
 
-def cache_lines(state: State, before: Sequence[CacheSummary] = ()) -> list[CacheSummary]:
-    """Return all caches, largest first; unchanged lines of `before` are reused and not painted again."""
+def cache_summaries(state: State) -> list[CacheSummary]:
+    """Return all caches, largest first."""
     head, rows = state.revision, sorted(state.caches.values(), key=by_size)
-    lines = (CacheSummary(row, row.lag(head), state.events_per_second(row.resource)) for row in rows)
-    known: dict[Hashable, CacheSummary] = {line.row.resource: line for line in before}
-    return list(reused(lines, known, lambda line: line.row.resource).values())
+    return [CacheSummary(row, row.lag(head), state.events_per_second(row.resource)) for row in rows]
 
 
 def _lag(line: CacheSummary) -> Cell:
@@ -225,7 +223,7 @@ class Holdings(Vertical, OnDashboard):
         self.prefixes.border_title = Content("/registry")
         empty = "no watch caches yet"
         self.caches = VTable(
-            CACHES, key=lambda line: line.row.resource, id="caches", classes="box", empty=empty
+            CACHES, key=lambda line: line.row.resource, reuse=True, id="caches", classes="box", empty=empty
         )
         self.caches.border_title = Content("watch caches")
         self._progress = RvProgressPanel()
@@ -234,7 +232,7 @@ class Holdings(Vertical, OnDashboard):
 
     def paint(self, state: State) -> None:
         if self.caches.outdated(id(state), state.touched.caches, state.revision, int(state.now)):
-            self.caches.set_rows(cache_lines(state, self.caches.rows))
+            self.caches.set_rows(cache_summaries(state))
         if self.prefixes.outdated(id(state), state.touched.prefixes):
             root = f"{state.server.etcd_prefix}/" if state.server is not None else "/registry/"
             entitle(self.prefixes, Content(root.rstrip("/")))

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from textual import on
 from textual.content import Content
 
 from ktui.client.connection import ClientError
+from ktui.client.ktui_api import KtuiApi
 from ktui.contract.etcd_documents import Churn
+from ktui.core.format import duration, integer, long_bytes, many
 from ktui.core.references import CompareRef, KeyRef, Place, PrefixRef, Read, Reference, ResourceRef, Selection
 from ktui.core.state import State
-from ktui.core.stored import PossibleList, joined
+from ktui.core.stored import PossibleList, Survey, joined
 from ktui.tui.dashboard import OnDashboard
 from ktui.tui.overview import stored_columns as columns
 from ktui.tui.overview import stored_panels as panels
 from ktui.tui.overview.holdings import PrefixTable
-from ktui.tui.overview.stored_reads import StoredReads
 from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import Panel, VerticalArea, tabs_content
@@ -29,16 +31,23 @@ POSSIBLE, SOURCES, LARGEST, WEIGHTS, CHURN, HOTTEST = range(len(TITLES))
 NO_SOURCES = "no LIST in metrics or log yet: --kubeconfig adds how it was served, --follow-audit who asks"
 NOT_READ = "not read yet: x reads every value once, in small pieces"
 NOT_WATCHED = "not watched yet: x opens one watch"
+READING, WATCHING = "survey", "churn"  # groups of workers
 
 
 class StoredPane(VerticalArea, OnDashboard):
-    """Tables over what etcd stores, with details of the selected row below."""
+    """Tables over what etcd stores, with details of the selected row below.
+
+    On request, and after a question about the load, it reads all values or watches the changes.
+    """
 
     def __init__(self) -> None:
         self._shown = POSSIBLE
         self._table_chosen = False  # by the user, or when sources became known
         self._group_versions: dict[str, str] | None = None
-        self.reads = StoredReads(self, self.show)
+        self.survey = Survey()  # of the values read so far
+        self.churn: Churn | None = None  # of the newest watch
+        self._watched = ""  # its prefix
+        self._going: set[str] = set()  # groups whose worker runs
         self.tables: list[VTable[Any]] = [
             _table("possible", columns.list_columns(VERSIONS), _list_key, "etcd's keys are being counted"),
             _table("sources", columns.SOURCES, lambda row: row.resource, NO_SOURCES),
@@ -64,8 +73,8 @@ class StoredPane(VerticalArea, OnDashboard):
     def turn(self) -> None:
         self._table_chosen = True
         self._show_table((self._shown + 1) % self._count)
-        if self._shown == LARGEST and self.reads.own_etcd and not self.reads.survey.keys:
-            self.reads.start_or_stop("", watch=False)
+        if self._shown == LARGEST and self._own_etcd and not self.survey.keys:
+            self._start_or_stop("", watch=False)
         self.show()
 
     def decide_table(self, state: State) -> None:
@@ -102,7 +111,7 @@ class StoredPane(VerticalArea, OnDashboard):
 
     def show(self) -> None:
         """Show what has been read and watched so far, and details of the row under the cursor."""
-        reads, shown = self.reads, self._shown
+        shown = self._shown
         if shown == SOURCES:  # LISTs by all sources, joined again after a change of one of them
             state = self.ktui.state
             if self.table.outdated(id(state), state.live.touched, state.touched.prefixes):
@@ -110,13 +119,13 @@ class StoredPane(VerticalArea, OnDashboard):
                 self.table.set_rows(joined(state))
             self._show_detail()
             return
-        churn = reads.churn or Churn(0.0, 0)
+        churn = self.churn or Churn(0.0, 0)
         texts: dict[int, tuple[str, str, Sequence[Any] | None]] = {
             POSSIBLE: ("LISTs that anyone could send", " · predicted", None),
-            LARGEST: ("largest objects", reads.read_text, reads.survey.largest),
-            WEIGHTS: ("managedFields by resource", reads.read_text, reads.survey.heaviest()),
-            CHURN: ("changes by resource", reads.watched_text, columns.rates(churn, churn.resources)),
-            HOTTEST: ("hottest keys", reads.watched_text, columns.rates(churn, churn.keys)),
+            LARGEST: ("largest objects", self._read_text, self.survey.largest),
+            WEIGHTS: ("managedFields by resource", self._read_text, self.survey.heaviest()),
+            CHURN: ("changes by resource", self._watched_text, columns.rates(churn, churn.resources)),
+            HOTTEST: ("hottest keys", self._watched_text, columns.rates(churn, churn.keys)),
         }
         title, more, rows = texts[shown]
         entitle(self.table, line(title, (more, "$ink-muted")))
@@ -124,13 +133,31 @@ class StoredPane(VerticalArea, OnDashboard):
             self.table.set_rows(list(rows))
         self._show_detail()
 
+    @property
+    def _read_text(self) -> str:
+        if not self.survey.keys:
+            return " · reading" if READING in self._going else ""
+        of = sum(prefix.count for prefix in self.ktui.state.prefixes.values())
+        going = "reading, " if READING in self._going else ""
+        read = f"{integer(self.survey.keys)} of {integer(max(of, self.survey.keys))} keys"
+        return f" · {going}{read}, {long_bytes(self.survey.bytes)}"
+
+    @property
+    def _watched_text(self) -> str:
+        churn = self.churn
+        if churn is None:
+            return " · the watch is being opened" if WATCHING in self._going else ""
+        still = "" if WATCHING in self._going else "stopped, "
+        leases = f", {many(churn.leases, 'lease')} on {many(churn.leased, 'key')}" if churn.leases else ""
+        return f" · {still}{self._watched or '/registry'} for {duration(churn.seconds)}{leases}"
+
     @on(VTable.Highlighted)
     def _show_detail(self) -> None:
-        reads, shown = self.reads, self._shown
+        shown = self._shown
         row, state = self.table.row, self.ktui.state
         detail = self.query_one("#stored-detail", Panel)
         of = row.resource if row is not None and shown == SOURCES else "by source"
-        leased = reads.churn if shown == HOTTEST and reads.churn is not None and reads.churn.leases else None
+        leased = self.churn if shown == HOTTEST and self.churn is not None and self.churn.leases else None
         about = {POSSIBLE: "predicted, caches ready", SOURCES: of}.get(shown, "ktui's load on etcd")
         entitle(detail, line(about if leased is None else "leases of the changed keys"))
 
@@ -218,7 +245,69 @@ class StoredPane(VerticalArea, OnDashboard):
         if self._shown == POSSIBLE:
             self._show_table(LARGEST)
             self.show()
-        self.reads.start_or_stop(row.prefix if row is not None else "", watch=self._shown in (CHURN, HOTTEST))
+        self._start_or_stop(row.prefix if row is not None else "", watch=self._shown in (CHURN, HOTTEST))
+
+    @property
+    def _own_etcd(self) -> bool:
+        """True for an etcd that ktui started, on which nothing else depends."""
+        server = self.ktui.state.server
+        return server is None or server.etcd_kind != "external"
+
+    def _start_or_stop(self, prefix: str, *, watch: bool) -> None:
+        group, client, state = WATCHING if watch else READING, self.ktui.client, self.ktui.state
+        if group in self._going:
+            self.workers.cancel_group(self, group)
+            self._going.discard(group)
+            self.show()
+            return
+        if client is None:
+            self.notify("a recording has no etcd to read")
+            return
+
+        def go(_: bool) -> None:
+            api = KtuiApi(client)
+            work = self._read_changes(api, prefix) if watch else self._read_values(api, prefix)
+            self._going.add(group)
+            self.run_worker(work, group=group, exclusive=True)
+
+        if self._own_etcd:
+            go(True)
+            return
+        from ktui.tui.dialogs.dialog import ConfirmScreen  # start-up time
+
+        text = panels.load_of_watch(state, prefix) if watch else panels.load_of_reading(state, prefix)
+        ConfirmScreen("watch what changes" if watch else "read all values", text).ask(self.app, go)
+
+    async def _read_values(self, api: KtuiApi, prefix: str) -> None:
+        """Read all values below `prefix` in pieces, between which it can be stopped."""
+        self.survey = Survey()
+        prefixes = self.ktui.state.prefixes.values()
+        chosen = [item for item in prefixes if item.prefix.startswith(prefix) and item.count]
+        try:
+            with self.ktui.notifying_errors("reading values"):
+                for item in sorted(chosen, key=lambda found: -found.bytes):
+                    after = ""
+                    while True:
+                        page = await api.survey(item.prefix, after)
+                        self.survey.add(item.resource or item.prefix, page)
+                        self.show()
+                        after = page.next
+                        if not after:
+                            break
+        finally:
+            self._going.discard(READING)
+        self.show()
+
+    async def _read_changes(self, api: KtuiApi, prefix: str) -> None:
+        self.churn, self._watched = None, prefix
+        try:
+            with self.ktui.notifying_errors("watching etcd"):
+                async with aclosing(api.churn(prefix or None)) as reports:
+                    async for report in reports:
+                        self.churn = report
+                        self.show()
+        finally:
+            self._going.discard(WATCHING)
 
 
 def _table(name: str, of: Sequence[Any], key: Any, empty: str) -> VTable[Any]:

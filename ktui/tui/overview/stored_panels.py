@@ -1,4 +1,4 @@
-"""Details of the selected row of stored data, and etcd's own state."""
+"""Details of the selected row of stored data, the load of reading it, and etcd's own state."""
 
 from __future__ import annotations
 
@@ -14,8 +14,36 @@ from ktui.core.rows import badge_of_route
 from ktui.core.state import State
 from ktui.core.stored import PossibleList, ResourceSources
 from ktui.tui.keys.hints import key_hints
-from ktui.tui.overview.stored_reads import load_of_reading, load_of_watch
 from ktui.tui.widgets.lines import broken, first_lines, labelled, line, longest_that_fits, wrapped
+
+
+def load_of_reading(state: State, prefix: str = "") -> str:
+    """Return a sentence on the load on etcd of reading all values below `prefix`."""
+    keys, size = _held(state, prefix)
+    under = prefix or "all prefixes"
+    return (
+        f"Reads the values under {under} once: {many(keys, 'key')}, about {long_bytes(size)}, in Ranges of "
+        "at most 512 kB, one after the other. Values of Secrets are left out. Nothing is written; x stops it."
+    )
+
+
+def load_of_watch(state: State, prefix: str = "") -> str:
+    """Return a sentence on a watch's load on etcd, predicted from its revisions and mean object size."""
+    keys, size = _held(state, prefix)
+    rate = state.revisions_per_second
+    average = size / keys if keys else 0.0
+    most = "up to " if prefix else ""
+    return (
+        f"Opens one watch of {prefix or '/registry'}: etcd sends every change with its whole value, "
+        f"{most}{rate:.1f} a second now, about {long_bytes(rate * average)} a second by the mean size. "
+        "Nothing is written; x ends the watch."
+    )
+
+
+def _held(state: State, prefix: str) -> tuple[int, int]:
+    found = [item for item in state.prefixes.values() if item.prefix.startswith(prefix)]
+    return sum(item.count for item in found), sum(item.bytes for item in found)
+
 
 MUTED, STRONG = "$ink-muted", "bold $ink-strong"
 _pair = partial(labelled, 10)

@@ -103,9 +103,3 @@ def start_recording(app: Dashboard, name: str) -> str:
     if app.intake.replays:
         return "this is already a recording: `ktui recording cut` makes a smaller one of it"
     return app.recording.start(Path(name).expanduser() if name else None)
-
-
-def watch_recording(app: Dashboard) -> None:
-    """Notify the user when a recording has ended because of an error."""
-    if problem := app.recording.failed():
-        app.notify(problem, title="recording ended", severity="error", timeout=20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,14 +11,14 @@ from textual.containers import Container
 from textual.events import Key, Paste
 
 from ktui.tui.compat import WholeScreen, running_app
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.navigation.modes import Mode
 from ktui.tui.widgets.banner import Banner
 from ktui.tui.widgets.header import HeaderBar
 from ktui.tui.widgets.key_bar import KeyBar
 
 
-class FirstScreen(WholeScreen):
+class FirstScreen(WholeScreen, OnDashboard):
     """Stands where the app's first screen will, until its own frame is on the terminal.
 
     Keys that come before are for that screen.
@@ -39,9 +39,9 @@ class FirstScreen(WholeScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        app = cast(Dashboard, self.app)
+        app = self.ktui
         self.query_one(HeaderBar).show_state(
-            app.state, app.link, app.paused, app.intake.sign(), (self._mode.title,)
+            app.state, app.link, app.paused, app.recording.sign, (self._mode.title,)
         )
         self.query_one(Banner).show_link(app.state, app.link, app.story_text)
 

@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from ktui.core.references import Crumb, Place, Reference, Selection
+from ktui.core.references import Crumb, Place, Read, Reference, Selection
 from ktui.core.state import State
 from ktui.tui.compat import WholeScreen
 from ktui.tui.keys import bindings as keys
@@ -101,8 +101,9 @@ class ModeScreen(TableScreen):
         return self.selected_request()
 
     def references(self) -> Sequence[Reference]:
-        """Return what the row under the cursor refers to, the most specific first."""
-        return ()
+        """Return what the row under the cursor refers to, the most specific first; by default its read."""
+        read = self.selected_request()
+        return () if read is None else (Read(read),)
 
     def crumbs(self) -> Sequence[Crumb]:
         """Return the steps from the screen's top down to what is shown; () at the top."""
@@ -167,7 +168,7 @@ class ModeScreen(TableScreen):
 
         related = related_places(self.references(), self.ktui.state)
         if found := [item for item in related if item.place.mode != self.MODE]:
-            self.app.push_screen(JumpScreen("open related", found), self._go)
+            JumpScreen("open related", found).ask(self.app, self.ktui.go_to)
         else:
             self.notify("this row has no related screen")
 
@@ -184,22 +185,15 @@ class ModeScreen(TableScreen):
     def show_body(self, read: Selection, client: ApiClient) -> None:
         """Show a read's response body; for Secrets, only after a question."""
         from ktui.kube.requestinfo import parse_path, split_url  # start-up time
-        from ktui.tui.dialogs.body import BodyScreen
         from ktui.tui.dialogs.dialog import ConfirmScreen
+        from ktui.tui.dialogs.text import BodyScreen
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.app.push_screen(BodyScreen(client, read))
-
+        body = BodyScreen(client, read)
         if parse_path(split_url(read.target)[0]).resource == "secrets":
             question = ConfirmScreen("Secrets", "The body has the values of Secrets.\n\nShow them?")
-            self.app.push_screen(question, answered)
+            question.ask(self.app, lambda _: self.app.push_screen(body))
         else:
-            answered(True)
-
-    def _go(self, place: Place | None) -> None:
-        if place is not None:
-            self.ktui.go_to(place)
+            self.app.push_screen(body)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and isinstance(self.focused, Input):
@@ -246,7 +240,7 @@ class ModeScreen(TableScreen):
     def paint_frame(self, state: State, link: Link) -> None:
         """Paint header, banner and the tables' frames."""
         crumbs = [crumb.text for crumb in self._all_crumbs]
-        self.query_one(HeaderBar).show_state(state, link, self.ktui.paused, self.ktui.intake.sign(), crumbs)
+        self.query_one(HeaderBar).show_state(state, link, self.ktui.paused, self.ktui.recording.sign, crumbs)
         self.query_one(Banner).show_link(state, link, self.ktui.story_text, always=self.ktui.story_active)
         self.frame_tables(self.ktui.paused)
         if self.ktui.intake.replays:

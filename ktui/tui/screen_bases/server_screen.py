@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.message import Message
-from textual.timer import Timer
 from textual.worker import Worker
 
 from ktui.client.connection import ClientError
 from ktui.client.ktui_api import KtuiApi
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.compat import call_after
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.source import Stage
 from ktui.tui.table.vtable import VTable
@@ -62,11 +63,11 @@ class ServerScreen(ModeScreen):
 SETTLE = 0.12  # seconds without a move before a row is read: not once for every row passed
 
 
-class ServerPane(Container):
+class ServerPane(Container, OnDashboard):
     """A container on a ServerScreen, with a table."""
 
     table: VTable[Any]
-    _settling: Timer | None = None
+    _settling: asyncio.TimerHandle | None = None
 
     class Failed(Message):
         """The pane's data could not be read."""
@@ -83,10 +84,6 @@ class ServerPane(Container):
         return cast(ServerScreen, self.screen)
 
     @property
-    def ktui(self) -> Dashboard:
-        return self.server_screen.ktui
-
-    @property
     def server(self) -> KtuiApi:
         """The `/ktui/v1` API of the server. Raises ClientError without one."""
         return self.server_screen.server
@@ -94,8 +91,13 @@ class ServerPane(Container):
     def once_settled(self, callback: Callable[[], object]) -> None:
         """Call back when no other call has come for SETTLE seconds; of several only the last counts."""
         if self._settling is not None:
-            self._settling.stop()
-        self._settling = self.set_timer(SETTLE, callback)
+            self._settling.cancel()
+        self._settling = call_after(self, SETTLE, callback)
+
+    def could_not_read(self, error: ClientError) -> None:
+        """Empty the table, and post the reason."""
+        self.say(self.table, "could not be read")
+        self.post_message(self.Failed(str(error)))
 
     @staticmethod
     def say(table: VTable[Any], text: str) -> None:

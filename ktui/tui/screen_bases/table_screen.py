@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakSet
 
 from msgspec.structs import replace
@@ -25,7 +25,7 @@ from ktui.core.rows import RequestRow
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import FilterError, terms_of
 from ktui.tui.compat import WholeScreen
-from ktui.tui.dashboard import Dashboard
+from ktui.tui.dashboard import OnDashboard
 from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt
 from ktui.tui.prompt.typing_help import TypingHelp
@@ -42,7 +42,7 @@ _SHOWN = 60  # characters of the copied text that the notice shows
 Copies = Sequence[tuple[str, str]]  # (what it is, text)
 
 
-class TableScreen(WholeScreen):
+class TableScreen(WholeScreen, OnDashboard):
     """A screen with tables and a Prompt: filter, sort, hold, choose columns, copy, export."""
 
     MODE: ClassVar[str] = ""
@@ -57,10 +57,6 @@ class TableScreen(WholeScreen):
         super().__init__()
         self._framed: WeakSet[VTable[Any]] = WeakSet()  # tables whose frames have had a text
         self._zoomed: list[Widget] = []  # widgets whose place a zoom has changed
-
-    @property
-    def ktui(self) -> Dashboard:
-        return cast(Dashboard, self.app)
 
     def active_table(self) -> VTable[Any] | None:
         """The table that `/`, `s` and `e` act on: the one with the focus, else the first."""
@@ -215,11 +211,11 @@ class TableScreen(WholeScreen):
             return
         kept, table_id = self.ktui.tables.columns, self.table_id(table)
 
-        def keep(ids: tuple[str, ...] | None) -> None:
-            if ids is not None and (problem := kept.choose(table_id, ids)):
+        def keep(ids: tuple[str, ...]) -> None:
+            if problem := kept.choose(table_id, ids):
                 self.notify(problem, severity="warning")
 
-        self.app.push_screen(ColumnScreen(table, kept.preferred(table_id)), keep)
+        ColumnScreen(table, kept.preferred(table_id)).ask(self.app, keep)
 
     def action_zoom(self) -> None:
         """Show the focused panel alone, or all panels again."""

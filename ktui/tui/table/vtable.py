@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from textual import events
 from textual.binding import BindingType
 from textual.message import Message
-from textual.timer import Timer
 
 from ktui.core.format import integer
 from ktui.core.table.arrange.arranger import Arranger
 from ktui.core.table.arrange.order import SortKey
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import Filter, fields_of, parse_filter
+from ktui.tui.compat import call_after
 from ktui.tui.keys import bindings as keys
 from ktui.tui.table.marks import Marks, Mood
 from ktui.tui.table.painting import SortBy
@@ -46,23 +47,13 @@ def newer(rows: Sequence[Row], known: Sequence[Row], key: Callable[[Row], Hashab
     return sum(key(row) not in keys for row in rows)
 
 
-def reused(
-    rows: Iterable[Row], before: Mapping[Hashable, Row], key: Callable[[Row], Hashable]
-) -> dict[Hashable, Row]:
-    """Return the rows by key; one that equals an earlier row is that row, whose line is painted already."""
-    found = {}
-    for row in rows:
-        old = before.get(key(row))
-        found[key(row)] = old if old is not None and old == row else row
-    return found
-
-
 class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
     """A table that an Arranger filters and sorts, in steps so that no key waits for them.
 
     `key` returns a row's identity: once the user has moved the cursor, it stays on that row.
     With `follow` the cursor keeps to the last row until it is moved, and again once it is moved
-    there. Tables with `share` share one filter.
+    there. Tables with `share` share one filter. With `reuse`, a row that equals the former one with its
+    key is that one, whose line is painted already.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = keys.SCOPES["tables"]
@@ -105,15 +96,17 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
         empty: str = "nothing yet",
         follow: bool = False,
         share: bool = False,
+        reuse: bool = False,
         **names: str,  # Textual's name, id, classes
     ) -> None:
         super().__init__(columns, key=key, follow=follow, **names)
         self.empty = empty
         self.share = share
+        self._known: dict[Hashable, Row] | None = {} if reuse else None  # the rows before, by key
         self.filter: Filter[Row] = Filter("")
         self.marks = Marks()
         self._arranger: Arranger[Row] = Arranger()
-        self._next_step: Timer | None = None
+        self._next_step: asyncio.TimerHandle | None = None
         self._waiting: Waiting[Row] | None = None  # set while the table is held
         self._left: tuple[Row, ...] = ()  # the last row at the moment when the user stopped following
         self._announced: Row | None = None
@@ -134,10 +127,6 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
     @property
     def total(self) -> int:
         return len(self._arranger.all)
-
-    @property
-    def arranging(self) -> bool:
-        return self._arranger.busy
 
     @property
     def doing(self) -> str:
@@ -180,6 +169,10 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
 
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Show these rows (in their order unless sorted), or keep them while the table is held."""
+        if self._known is not None:
+            before, keyed = self._known, {self._key(row): row for row in rows}
+            self._known = {key: old if (old := before.get(key)) == row else row for key, row in keyed.items()}
+            rows = list(self._known.values())
         if self._waiting is not None:
             self._waiting.newest = rows
             self._waiting.new = newer(rows, self._waiting.held, self._key)
@@ -244,9 +237,6 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
         rest.insert(min(rank, len(rest)), (column_id, descending))
         self.sort_by_keys(tuple(rest[:2]))
 
-    def unsort(self) -> None:
-        self.sort_by_keys(())
-
     def sort_by_keys(self, keys_: SortBy) -> None:
         if keys_ != self.sort_by:
             # A log that becomes sorted shows its top and is not followed; unsorted, it is again.
@@ -276,11 +266,11 @@ class VTable(RowsView[Row], can_focus=True, inherit_bindings=False):
             self._cancel_next_step()
         if not done and self._next_step is None:
             rest = BREATH if by_user else REST
-            self._next_step = self.set_timer(rest, lambda: self._resume(by_user))
+            self._next_step = call_after(self, rest, lambda: self._resume(by_user))
 
     def _cancel_next_step(self) -> None:
         if self._next_step is not None:
-            self._next_step.stop()
+            self._next_step.cancel()
             self._next_step = None
 
     def _resume(self, by_user: bool) -> None:

@@ -2,24 +2,190 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
+from urllib.parse import unquote
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
+from textual.content import Content
 
+from ktui.contract.events import RouteStep
 from ktui.core.format import many
+from ktui.core.ranking.remedy import Alternative
 from ktui.core.references import EXAMPLE, Crumb, Part, Place, Read, Reference, Selection, read_selection
+from ktui.core.rows import ERROR, Badge, badge_of_route
 from ktui.core.state import State
+from ktui.core.table.columns import NOTHING, Cell, Column
+from ktui.kube.flow_schemas import PriorityLevel
+from ktui.kube.routing import sentences
 from ktui.kube.routing.request import RequestError
+from ktui.kube.seats import SeatRange, levels_cap_seats
+from ktui.tui.keys.hints import key_of
 from ktui.tui.prompt.prompt import Prompt
+from ktui.tui.requests.why import INDENT, badged_lines, headed_steps
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
-from ktui.tui.versions import version_panels as panels
-from ktui.tui.versions.minor_rows import Matrix, VersionRow, matrix_of
-from ktui.tui.widgets.lines import entitle, line
+from ktui.tui.versions.minor_rows import Matrix, VersionRow, cause_sentences, causes_text, matrix_of
+from ktui.tui.widgets.lines import between, entitle, figure, line, lines, pad, parts_that_fit, wrapped
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
+
+NEW, SAME = "bold $accent", "$ink-muted"
+
+
+def badge(row: VersionRow) -> Badge:
+    """Return the badge of an error if the version refuses the request, else of its route."""
+    plan = row.under.plan
+    return ERROR if plan.error is not None else badge_of_route(plan.source.value)
+
+
+def _style(row: VersionRow, *aspects: str) -> str:
+    if row.first:
+        return "$foreground"
+    return NEW if row.changed(*aspects) else SAME
+
+
+def _version(row: VersionRow) -> Cell:
+    style = "bold $ink-strong" if row.first or row.under.changed else SAME
+    return ((row.versions, style), (" ◂", "bold $rv-cache") if row.current else ("", ""))
+
+
+def _route(row: VersionRow) -> Cell:
+    item = badge(row)
+    error = row.under.outcome.error
+    word = f"{error} {item.word}" if error is not None else item.word
+    return (word, item.style if row.first or row.changed("route", "error") else SAME)
+
+
+def _limit(row: VersionRow) -> Cell:
+    honoured = row.under.outcome.limit
+    if honoured is None:
+        return NOTHING
+    return ("honoured" if honoured else "ignored", _style(row, "limit"))
+
+
+def _wait(row: VersionRow) -> Cell:
+    plan = row.under.plan
+    faint = not any(plan.wait) and not row.changed("wait")
+    return (sentences.short_wait(plan), "$ink-faint" if faint else _style(row, "wait"))
+
+
+def seats_text(seats: SeatRange) -> str:
+    if not seats.max:
+        return "·"
+    return f"{seats.min}" if seats.min == seats.max else f"{seats.min}–{seats.max}"
+
+
+def _rule(row: VersionRow) -> str:
+    return sentences.reason(row.under.plan)
+
+
+_VERSIONS: tuple[Column[VersionRow], ...] = (
+    Column("version", "version", _version, lambda row: row.under.behaviour.minor, width=7, priority=0,
+           about="Kubernetes versions that decide the same; ◂ the current one"),
+    Column("badge", "", lambda row: badge(row).run, width=1, priority=0,
+           about="C cache, S snapshot, E etcd, ! refused"),
+    Column("route", "route", _route, width=14, priority=5, about="where the answer comes from"),
+    Column("reason", "reason", lambda row: (row.under.plan.reason_id, _style(row, "reason")), width=15,
+           priority=2, about="id of the rule that decides"),
+    Column("consistency", "consistency",
+           lambda row: (text.replace("_", " "), _style(row, "consistency"))
+           if (text := row.under.outcome.consistency) else NOTHING, width=12,
+           about="consistency of the answer"),
+    Column("limit", "limit", _limit, width=8, priority=3, about="whether limit is honoured"),
+    Column("wait", "wait", _wait, width=6, about="how long it may wait for the cache"),
+    figure("seats", "seats", lambda row: row.under.outcome.seats.max,
+           "seats of API Priority and Fairness, minimum and maximum",
+           cell=lambda row: (seats_text(row.under.outcome.seats), _style(row, "seats"))),
+    Column("changed", "changed by", lambda row: (causes_text(row), "$foreground"), width=16, flex=2,
+           priority=0, wish=24, about="the gate or release that changed it"),
+    Column("why", "why",  # only where it changed: repeated on each line it would hide that
+           lambda row: (_rule(row), "$foreground") if row.first or row.changed("reason") else NOTHING,
+           _rule, width=50, flex=3, priority=8, copied=_rule, about="the rule in a sentence"),
+)  # fmt: skip
+
+
+def columns(*, grouped: bool, limits: bool) -> tuple[Column[VersionRow], ...]:
+    """Return the columns; `limits` adds that on limit, `grouped` makes room for several versions in a row."""
+    chosen = (column for column in _VERSIONS if limits or column.id != "limit")
+    return tuple(
+        replace(column, width=13) if grouped and column.id == "version" else column for column in chosen
+    )
+
+
+def request_content(selection: Selection, matrix: Matrix, width: int, height: int) -> Content:
+    """Return the request, and below it, if the height allows, what is assumed."""
+    key = (key_of("versions.edit"), "bold $accent")
+    taken = line((f"{selection.taken_from}  ", "$ink-muted"), key, (" edits the request", "$ink-muted"))
+    request = line((f"{selection.verb} ", "$ink-muted"), (unquote(selection.target), "bold $ink-strong"))
+    below = line((f"predicted by the rules of each version, {matrix.cache}", "$ink-muted"))
+    if matrix.problem:
+        below = line((matrix.problem, "$route-error"))
+    return lines([between(request, taken, width), below][:height])
+
+
+def trace_content(row: VersionRow | None, level: PriorityLevel | None, width: int, height: int) -> Content:
+    """Return the route, guarantees and causes of a change, then each predicate with its value."""
+    if row is None:
+        return line(("select a version to see its decision trace", "$ink-muted"))
+    plan, error = row.under.plan, row.under.plan.error
+    word = f"{error.code} {error.reason}" if error is not None else badge(row).word
+    text = error.message if error is not None else _rule(row)
+    above = badged_lines(badge(row), word, text, width, 3)
+    parts = sentences.guarantees(plan, _seats_panel(row, level))
+    above.append(parts_that_fit(parts, width, "$ink-strong", indent=" " * INDENT))
+    changed = (f"  {row.version} changed by ", "$ink-muted")
+    above += [line(changed, (text, "$foreground")) for text in cause_sentences(row)]
+    steps = sentences.trace(plan, RouteStep)
+    return lines([*above, *headed_steps(steps, width, height - len(above))][:height])
+
+
+def _seats_panel(row: VersionRow, level: PriorityLevel | None) -> str:
+    seats = row.under.outcome.seats
+    if not seats.max:
+        return "no seats: no flow control"
+    text = f"{seats_text(seats)} seat{'' if seats.max == 1 else 's'}"
+    if level is not None:
+        return f"{text} at {level.name}"
+    capped = levels_cap_seats(row.under.behaviour) and seats.max > 1
+    return f"{text}, the limit of its priority level is not known" if capped else text
+
+
+_VERSION_CELLS = 6
+
+
+def changes_content(rows: Sequence[VersionRow], _width: int, height: int) -> Content:
+    """Return each version that changed something, its causes, and what they changed."""
+    if not rows:
+        return Content("")
+    causes = [(row.version, text) for row in rows for text in cause_sentences(row)]
+    if not causes:
+        return line((f"{rows[0].version} to {rows[-1].version} answer it the same way", "$ink-muted"))
+    return lines(
+        line((pad(version, _VERSION_CELLS), "bold $ink-strong"), (text, "$foreground"))
+        for version, text in causes[:height]
+    )
+
+
+def cheaper_content(found: Iterable[Alternative], width: int, height: int) -> Content:
+    blocks = []
+    for item in found:
+        route = badge_of_route(item.route)
+        head = line(
+            ("→ ", f"bold {item.style}"), (item.change or "cheaper variants", "bold $ink-strong"), "  ",
+            (f"{route.letter} ", route.style), (route.word, "$ink-muted"),
+        )  # fmt: skip
+        blocks.append([head, *wrapped(item.why, width, "$ink-muted", indent="  ")])
+    if not blocks:
+        return line(("no cheaper variant is known under this version", "$ink-muted"))
+    apart = sum(map(len, blocks)) + len(blocks) - 1 <= height
+    drawn: list[Content] = []
+    for block in blocks:
+        drawn += [line(""), *block] if drawn and apart else block
+    return lines(drawn[:height])
+
 
 GROUPED = Part("grouped")
 HINT = "PATH?QUERY, watch PATH, a resource"
@@ -32,7 +198,7 @@ class VersionsScreen(ModeScreen, mode="versions"):
 
     def __init__(self) -> None:
         super().__init__()
-        of = panels.columns(grouped=False, limits=True)
+        of = columns(grouped=False, limits=True)
         self.table = VTable(of, key=lambda row: row.version, id="versions", classes="box", empty="")
         self._matrix = Matrix()
         self._typing: Selection | None = None
@@ -87,18 +253,18 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def paint_panels(self, state: State) -> None:
         selection, matrix, row = self.selection, self._matrix, self.table.row
         self.query_one("#request", Panel).show(
-            partial(panels.request_content, selection, matrix), (selection, matrix.cache, matrix.problem)
+            partial(request_content, selection, matrix), (selection, matrix.cache, matrix.problem)
         )
         walk, under = self.query_one("#walk", Panel), f" under {row.versions}" if row is not None else ""
         entitle(walk, line(f"decision trace{under}"))
-        walk.show(partial(panels.trace_content, row, matrix.level), (row,))
+        walk.show(partial(trace_content, row, matrix.level), (row,))
         if not self.query_one("#beside").display:
             return
         # Panels that only a wide terminal shows.
-        self.query_one("#changes", Panel).show(partial(panels.changes_content, matrix.rows), matrix.rows)
+        self.query_one("#changes", Panel).show(partial(changes_content, matrix.rows), matrix.rows)
         panel, found = self.query_one("#cheaper", Panel), matrix.cheaper(row) if row is not None else ()
         entitle(panel, line(f"cheaper{under}"))
-        panel.show(partial(panels.cheaper_content, found), found)
+        panel.show(partial(cheaper_content, found), found)
 
     @on(VTable.Highlighted, "#versions")
     def _highlighted(self) -> None:
@@ -111,7 +277,7 @@ class VersionsScreen(ModeScreen, mode="versions"):
     def _show_rows(self) -> None:
         matrix = self._matrix
         rows = matrix.groups if self._grouped else matrix.rows
-        self.table.set_columns(panels.columns(grouped=self._grouped, limits=matrix.limits))
+        self.table.set_columns(columns(grouped=self._grouped, limits=matrix.limits))
         self.table.set_rows(rows)
         # As high as the groups, up to half of a small screen.
         self.table.styles.height = (

@@ -20,7 +20,7 @@ from ktui.tui.charts.bars import TRACK, bar, share_of
 from ktui.tui.screen_bases.mode_screen import ModeScreen
 from ktui.tui.table.vtable import VTable
 from ktui.tui.watches.deliveries import deleted_content, fan_out_content
-from ktui.tui.watches.watch_columns import CAUSES, SIGNS, WATCHES, Health, WatchLine, WatchLines, scope_of
+from ktui.tui.watches.watch_columns import CAUSES, SIGNS, WATCHES, Health, WatchLine, scope_of, watch_lines
 from ktui.tui.widgets.lines import entitle, labelled, line, lines, longest_that_fits, wrap
 from ktui.tui.widgets.panel import OneShown, Panel
 
@@ -126,9 +126,9 @@ class WatchesScreen(ModeScreen, OneShown, mode="watches"):
         super().__init__()
         empty = "no open WATCH — kubectl get pods --watch opens one"
         self.table = VTable(
-            WATCHES, key=lambda watch: watch.id, share=True, id="watches", classes="box", empty=empty
-        )
-        self._lines = WatchLines()
+            WATCHES, key=lambda watch: watch.id, share=True, reuse=True, id="watches", classes="box",
+            empty=empty,
+        )  # fmt: skip
 
     def compose_body(self) -> ComposeResult:
         yield self.table
@@ -147,7 +147,7 @@ class WatchesScreen(ModeScreen, OneShown, mode="watches"):
     # Painting.
 
     def paint_tables(self, state: State) -> None:
-        watches = self._lines.of(state)
+        watches = watch_lines(state)
         entitle(self.table, _title(watches))
         if self.table.outdated(*watches):
             self.table.set_rows(watches)

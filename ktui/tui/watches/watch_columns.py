@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ktui.core.format import duration, integer, rate, revision_within, short_count, within
+from ktui.core.format import duration, integer, rate, revision_within, short_count
 from ktui.core.rows import badge_of_route
 from ktui.core.state import State, WatcherRow
 from ktui.core.table.columns import NOTHING, Cell, Column
-from ktui.tui.table.vtable import reused
 from ktui.tui.widgets.lines import figure, resource_runs
 
 KEPT_SECONDS = 60.0  # how long a closed WATCH is shown
@@ -76,22 +74,14 @@ def scope_of(row: WatcherRow) -> str:
     return " ".join(filter(None, (place, opened.selector)))
 
 
-class WatchLines:
-    """Builds the lines from the state, and reuses each line that has not changed."""
-
-    def __init__(self) -> None:
-        self._lines: dict[Hashable, WatchLine] = {}
-
-    def of(self, state: State) -> list[WatchLine]:
-        """Return the open WATCHes, oldest first, then those closed within the last minute, newest first."""
-        recent = (
-            row
-            for row in reversed(state.closed_watchers)
-            if row.closed is not None and state.now - row.closed.at <= KEPT_SECONDS
-        )
-        lines = (_line(row, state) for row in (*state.watchers.values(), *recent))
-        self._lines = reused(lines, self._lines, lambda line: line.id)
-        return list(self._lines.values())
+def watch_lines(state: State) -> list[WatchLine]:
+    """Return the open WATCHes, oldest first, then those closed within the last minute, newest first."""
+    recent = (
+        row
+        for row in reversed(state.closed_watchers)
+        if row.closed is not None and state.now - row.closed.at <= KEPT_SECONDS
+    )
+    return [_line(row, state) for row in (*state.watchers.values(), *recent)]
 
 
 def _line(row: WatcherRow, state: State) -> WatchLine:
@@ -113,7 +103,7 @@ SIGNS = {
 }
 
 
-_SINCE, _BUFFER, _DELIVERED, _BOOKMARKS = 10, 11, 7, 9  # cells
+_SINCE, _BUFFER = 10, 11  # cells
 
 
 def _ink(line: WatchLine, style: str = "$foreground") -> str:
@@ -162,17 +152,6 @@ def _health(line: WatchLine) -> Cell:
     return (f"{glyph} {word}", style)
 
 
-def _count(
-    name: str, title: str, value: Callable[[WatchLine], int], about: str, width: int, priority: int
-) -> Column[WatchLine]:
-    """Return a column of whole numbers, muted for a closed WATCH."""
-
-    def cell(line: WatchLine) -> Cell:
-        return (within(value(line), width), _ink(line)) if value(line) else NOTHING
-
-    return figure(name, title, value, about, width=width, priority=priority, cell=cell)
-
-
 WATCHES: tuple[Column[WatchLine], ...] = (
     Column("route", "", lambda line: (badge_of_route(line.row.opened.route).letter,
                                       _ink(line, badge_of_route(line.row.opened.route).style)),
@@ -189,8 +168,10 @@ WATCHES: tuple[Column[WatchLine], ...] = (
            unit="s", cell=lambda line: (line.age, "$ink-muted")),
     figure("buffer", "buffer", lambda line: line.row.buffered,
            "events waiting for the client, and the limit", width=_BUFFER, cell=_buffer),
-    _count("delivered", "events", lambda line: line.row.delivered, "events sent to it", _DELIVERED, 0),
-    _count("bookmarks", "bookmarks", lambda line: line.row.bookmarks, "bookmarks sent to it", _BOOKMARKS, 6),
+    figure("delivered", "events", lambda line: line.row.delivered, "events sent to it", width=7, priority=0,
+           whole=True, style=_ink),
+    figure("bookmarks", "bookmarks", lambda line: line.row.bookmarks, "bookmarks sent to it", width=9,
+           priority=6, whole=True, style=_ink),
     figure("rate", "rate", lambda line: line.per_second, "events a second sent to it now", width=7,
            priority=4, cell=lambda line: (rate(line.per_second), "$ink-muted")
            if line.row.closed is None and line.per_second else NOTHING),

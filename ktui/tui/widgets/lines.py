@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from ktui.core.format import safe, short_bytes, short_count
+from ktui.core.format import safe, short_bytes, short_count, within
 from ktui.core.table.columns import NOTHING, Cell, Column, Run
 
 Runs = Sequence[tuple[str, str]]  # text, style
@@ -139,7 +140,8 @@ def figure(
     unit: str = "",
     cell: Callable[[Row], Cell] | None = None,
     shown: Callable[[float], str] | None = None,
-    style: str = "$foreground",
+    whole: bool = False,
+    style: str | Callable[[Row], str] = "$foreground",
     loud: float = 0,
     loud_style: str = "bold $warning",  # bold too, for those who cannot see the colour
     aliases: tuple[str, ...] = (),
@@ -148,15 +150,20 @@ def figure(
     """Return a column of counts, or of bytes with `unit` "B".
 
     `value` returns None while the value is unknown. `cell` replaces the default cell, `shown` only how its
-    number is written. Numbers of at least `loud` are drawn in `loud_style`; 0 turns that off.
+    number is written; a `whole` number is shortened only where it does not fit. Numbers of at least `loud`
+    are drawn in `loud_style`; 0 turns that off.
     """
-    written = shown or (short_bytes if unit == "B" else short_count)
+    usual: Callable[[Any], str] = (
+        partial(within, width=width) if whole else short_bytes if unit == "B" else short_count
+    )
+    written = shown or usual
 
     def default_cell(row: Row) -> Cell:
         number = value(row)
         if not number:
             return NOTHING
-        return (written(number), loud_style if loud and number >= loud else style)
+        quiet = style if isinstance(style, str) else style(row)
+        return (written(number), loud_style if loud and number >= loud else quiet)
 
     return Column(
         name, title, cell or default_cell, value, width=width, align="right", priority=priority,

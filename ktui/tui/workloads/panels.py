@@ -1,4 +1,4 @@
-"""The Workloads screen: tables, charts and texts of a run, its fixes, and two runs side by side."""
+"""The Workloads screen: tables, charts and texts of a run, its fixes, two runs side by side; faults."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from textual.content import Content
 
+from ktui.contract.faults import KINDS, Fault
 from ktui.core.format import (
     elapsed,
     figure,
@@ -24,6 +25,7 @@ from ktui.core.format import (
 from ktui.core.table.columns import Column
 from ktui.tui.charts.chart import AXIS, FOOT, ROUTES, decades_above_foot, route_series, with_axis
 from ktui.tui.charts.plot import Series, columns_in, marked, marks, named, round_top, stacked
+from ktui.tui.dialogs.dialog import ConfirmScreen, Menu
 from ktui.tui.keys.bindings import FIX_KEYS
 from ktui.tui.looks.symbols import Symbols
 from ktui.tui.widgets.lines import first_lines, line, pad, wrap, wrapped
@@ -295,3 +297,44 @@ def chart_content(chart: LiveChart, seconds: Seconds, symbols: Symbols, width: i
 def busiest(seconds: Seconds) -> LiveSecond:
     """Return the newest second with answers, or else the newest."""
     return next((second for second in reversed(seconds) if second.routes), seconds[-1])
+
+
+LETTERS = {"p": "pause", "s": "slow", "c": "cut", "w": "stall", "h": "compact", "f": "quota", "r": "restart",
+           "x": "kill"}  # fmt: skip
+_ASKS = "!"
+
+
+def lasting(kind: str) -> str:
+    """Return how long a fault of the menu lasts: its default duration."""
+    if kind == "kill":
+        return "for good"  # a run can restart its own server, the dashboard only by `r`
+    seconds = KINDS[kind].seconds
+    return f"{seconds:g} s" if seconds else "at once"
+
+
+class FaultScreen(Menu[str], bindings="jump"):
+    """The kinds of faults, each by its letter."""
+
+    DEFAULT_CSS = """
+    FaultScreen > Vertical { width: 78; }
+    """
+
+    def __init__(self) -> None:
+        entries = []
+        for letter, kind in LETTERS.items():
+            asks = (_ASKS if KINDS[kind].breaks else " ", "bold $warning")
+            lasts = (pad(lasting(kind), 10, right=True), "$foreground")
+            about = (f"  {KINDS[kind].about}", "$ink-muted")
+            entry = line((f" {letter}  ", "bold $accent"), pad(kind, 8), asks, lasts, about)
+            entries.append((letter, entry, kind))
+        hint = f"letter or enter · {_ASKS} asks first"
+        super().__init__("inject a fault", hint, ("jump.close", "none"), entries)
+
+
+def question(fault: Fault) -> ConfirmScreen:
+    """Return the dialog that asks before a fault that breaks etcd or the server."""
+    kind = KINDS[fault.kind]
+    ends = "r starts another one." if fault.kind == "kill" else "Every client of this server is affected."
+    what = "kill the server" if fault.kind == "kill" else f"fault: {fault.kind}"
+    lost = ", and what only it holds is lost" if fault.kind == "kill" else ""
+    return ConfirmScreen(what, f"{kind.about}{lost} ({lasting(fault.kind)}).\n{ends}")

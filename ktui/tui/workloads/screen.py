@@ -22,7 +22,6 @@ from ktui.tui.table.vtable import VTable
 from ktui.tui.widgets.lines import entitle, line
 from ktui.tui.widgets.panel import HorizontalArea, Panel, VerticalArea
 from ktui.tui.workloads import panels
-from ktui.tui.workloads.faults import FaultScreen, question
 from ktui.tui.workloads.session import Session
 from ktui.workloads.registry import WORKLOADS
 from ktui.workloads.running.knobs import Knobs, WorkloadError, written
@@ -178,17 +177,16 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
             self.notify(str(error), severity="warning")
             return
 
-        def start(agreed: bool | None) -> None:
-            if agreed:
-                self._sessions[session.workload] = session
-                running = partial(self._run, session, connection, settings, seconds)
-                self.in_background(running, f"workload {session.workload}")
+        def start(_: bool) -> None:
+            self._sessions[session.workload] = session
+            running = partial(self._run, session, connection, settings, seconds)
+            self.in_background(running, f"workload {session.workload}")
 
         if self._own_server:
             start(True)
             return
         question = f"{session.workload} puts load on {connection.url},\nwhich is not ktui's own."
-        self.app.push_screen(ConfirmScreen("load on another server", question), start)
+        ConfirmScreen("load on another server", question).ask(self.app, start)
 
     @property
     def _own_server(self) -> bool:
@@ -258,16 +256,14 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
     def action_faults(self) -> None:
         """Choose a fault from a menu; one that breaks etcd or the server asks first."""
 
-        def chosen(kind: str | None) -> None:
-            if kind is None:
-                return
+        def chosen(kind: str) -> None:
             fault = Fault(kind)
-            if not KINDS[kind].breaks:
+            if KINDS[kind].breaks:
+                panels.question(fault).ask(self.app, lambda _: self._strike(fault))
+            else:
                 self._strike(fault)
-                return
-            self.app.push_screen(question(fault), lambda yes: self._strike(fault) if yes else None)
 
-        self.app.push_screen(FaultScreen(), chosen)
+        panels.FaultScreen().ask(self.app, chosen)
 
     def _strike(self, fault: Fault) -> None:
         """Inject a fault, through the current run if there is one.
@@ -288,11 +284,8 @@ class WorkloadsScreen(ServerScreen, mode="workloads"):
         async def inject() -> None:
             # A killed server has no duration here: `r` starts another one.
             what = fault.kind if fault.kind == "kill" else str(fault.checked())
-            try:
+            with self.ktui.notifying_errors(severity="warning"):
                 await api.inject(fault)
-            except ClientError as error:
-                self.notify(str(error), severity="warning")
-            else:
                 self.notify(f"fault: {what}")
 
         self.in_background(inject, f"fault {fault.kind}")

@@ -6,26 +6,23 @@ import asyncio
 import random
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-import msgspec
-
-from ktui.client.api import ApiClient, RefusedError
+from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError
-from ktui.client.list_stream import ListBody
 from ktui.documents.limits import DocumentError, decode_json
 from ktui.kube.json_trees import Obj
 from ktui.supervision import stop
+from ktui.workloads.behaviours.watch_events import EVENT, ReceivedEvent, watch_lines
 from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.fleet import LoadClient
 from ktui.workloads.running.workload import LoadContext
 
-WATCH_SECONDS, DEMO_WATCH_SECONDS = 600, 300
+WATCH_SECONDS = 600
 PAGE = 500
 GONE = 410
-LONGEST_LINE = 16 * 1024 * 1024
 FIRST_SECONDS, MOST_SECONDS, QUIET_SECONDS = 0.8, 30.0, 120.0
 
 
@@ -49,22 +46,6 @@ class ReflectorBackoff:
         self._last_attempt = now
         pause, self._next = self._next, min(MOST_SECONDS, self._next * 2)
         return pause * (1 + self.jitter())
-
-
-async def watch_lines(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-    """Yield the lines of a stream, each with its newline. A line longer than 16 MiB ends the iteration."""
-    rest = b""
-    try:
-        async for piece in pieces:
-            *whole, rest = (rest + piece).splitlines(keepends=True) or [b""]
-            if rest.endswith(b"\n"):
-                whole, rest = [*whole, rest], b""
-            for line in whole:
-                yield line
-            if len(rest) > LONGEST_LINE:
-                return
-    finally:
-        await pieces.aclose()
 
 
 Handler = Callable[[str, Obj], None]
@@ -137,35 +118,18 @@ class CollectionReflector(ClientReflector):
         self.must_list = False
 
 
-class DemoInformer(CollectionReflector):
-    """Keeps watching a collection, and drops what it gets."""
-
-    def __init__(self, client: ApiClient, collection: str, selector: str = "") -> None:
-        super().__init__(collection, selector)
-        self._client = client
-
-    async def send_list(self) -> None:
-        body = ListBody(collection=True)
-        fired = await self._client.send_timed(self.list_path, on_chunk=body.feed)
-        self.listed(fired.status, body.envelope().metadata.resource_version)
-
-    async def send_watch(self) -> None:
-        async for _ in self._client.watch(self.watch_path(DEMO_WATCH_SECONDS)):
-            pass  # a cache would apply it; here only the server's work matters
-        self.must_list = True  # it knows no later version
-
-    def failed(self, error: ClientError) -> float:
-        return max(super().failed(error), error.retry_after if isinstance(error, RefusedError) else 0)
-
-
 class LoadReflector(CollectionReflector):
-    """The same as a client of a run; `watches` False: the LIST is enough."""
+    """Keeps watching a collection, and drops what it gets; `watches` False: the LIST is enough.
+
+    `seconds` is the time after which its WATCH ends.
+    """
 
     def __init__(
         self, client: LoadClient, collection: str, selector: str = "", label: str = "LIST",
-        *, watches: bool = True,
+        *, watches: bool = True, seconds: int = WATCH_SECONDS,
     ) -> None:  # fmt: skip
         super().__init__(collection, selector)
+        self._seconds = seconds
         self.watches = watches
         self.synced = asyncio.Event()  # its WATCH is sent before a task that waits for this goes on
         self._client, self._label = client, label
@@ -176,8 +140,8 @@ class LoadReflector(CollectionReflector):
         self.synced.set()
 
     async def send_watch(self) -> None:
-        async for _ in self._client.watch(self.watch_path(WATCH_SECONDS), "WATCH"):
-            pass
+        async for _ in self._client.watch(self.watch_path(self._seconds), "WATCH"):
+            pass  # a cache would apply it; here only the server's work matters
         self.must_list = True  # it knows no later version
 
 
@@ -226,25 +190,6 @@ class ObjectInformer(CollectionReflector):
             self.objects[name] = obj
         for handler in self.handlers:
             handler(type_, obj)
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    name: str = ""
-    namespace: str = ""
-    resource_version: str = ""
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-    code: int = 0
-
-
-class _WatchEvent(msgspec.Struct):
-    type: str
-    object: _Object
-
-
-_EVENT = msgspec.json.Decoder(_WatchEvent)
 
 
 @dataclass(slots=True)
@@ -334,7 +279,7 @@ class InformerReflector(ClientReflector):
     async def _read(self, path: str, label: str) -> None:
         resumed = self._has_watched
         async for line in watch_lines(self.client.watch(path, label)):
-            event = _EVENT.decode(line)
+            event = EVENT.decode(line)
             if event.type == "ERROR":
                 if event.object.code == GONE:
                     self.context.count("too_old")
@@ -349,7 +294,7 @@ class InformerReflector(ClientReflector):
             self._take(event)
             await self.reading.wait()
 
-    def _take(self, event: _WatchEvent) -> None:
+    def _take(self, event: ReceivedEvent) -> None:
         metadata = event.object.metadata
         key, version = (metadata.namespace, metadata.name), metadata.resource_version
         number = int(version or 0)

@@ -13,28 +13,10 @@ from typing import Any
 import msgspec
 
 from ktui.kube.fanout import ChangeRecipients, EventWork, fan_out_by_version
+from ktui.workloads.behaviours.watch_events import EVENT
 
 _TRIALS = 5  # number of timings, of which the shortest counts
 PLAIN, SELECTING, TABLE = "plain", "selecting", "table"
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    name: str = ""
-    resource_version: str = ""
-    labels: dict[str, str] = {}
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta = msgspec.field(default_factory=_Meta)
-    rows: list[_Event] = []  # of a Table: each has the object of its row
-
-
-class _Event(msgspec.Struct):
-    type: str = ""
-    object: _Object = msgspec.field(default_factory=_Object)
-
-
-_DECODER = msgspec.json.Decoder(_Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +89,7 @@ class EventAudiences:
 
     def received(self, group: str, line: bytes, prefix: str) -> None:
         """Record an event at a watcher of `group`, if the object's name begins with `prefix`."""
-        event = _DECODER.decode(line)
+        event = EVENT.decode(line)
         seen = event.object.rows[0].object.metadata if event.object.rows else event.object.metadata
         if event.type == "BOOKMARK" or not seen.name.startswith(prefix):
             return

@@ -16,7 +16,6 @@ from ktui.client.connection import ClientError
 from ktui.contract.events import AnyEvent, FanOut
 from ktui.core.format import figure, integer, long_bytes
 from ktui.kube.access_pattern import JSON
-from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.behaviours.event_audiences import (
     PLAIN,
     SELECTING,
@@ -25,6 +24,7 @@ from ktui.workloads.behaviours.event_audiences import (
     Written,
     work_by_version,
 )
+from ktui.workloads.behaviours.watch_events import watch_lines
 from ktui.workloads.demo.pods import MERGE
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.fleet import LoadAnswer, LoadClient

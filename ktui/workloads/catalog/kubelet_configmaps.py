@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import defaultdict
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -54,7 +54,7 @@ KNOBS = (
 
 
 @dataclass(order=True)
-class _Sync:
+class PodSync:
     """The next sync of one pod; `at` is in real seconds of the loop's clock."""
 
     at: float
@@ -99,25 +99,47 @@ class Kubelet:
 
 
 class NodeTasks:
-    """The syncs in progress, and the reflectors of the strategy Watch: one for each object of each node."""
+    """The syncs in progress, and the reflectors of the strategy Watch: one for each object of each node.
 
-    def __init__(self, context: LoadContext, group: asyncio.TaskGroup, syncs: Sequence[_Sync]) -> None:
+    A pod has one sync at a time, as with a kubelet: updates that arrive meanwhile become one sync after it.
+    """
+
+    def __init__(self, context: LoadContext, group: asyncio.TaskGroup, syncs: Sequence[PodSync]) -> None:
         self._context = context
         self._group = group
         self._tasks: set[asyncio.Task[None]] = set()
         self._reflectors: list[LoadReflector] = []
         self._unsynced = {sync.number for sync in syncs}
         self._all_synced = asyncio.Event()
-        self.syncs: set[asyncio.Task[None]] = set()
+        self._syncing: dict[int, asyncio.Task[None]] = {}
+        self._updated: set[int] = set()
 
-    def keep(self, sync: Coroutine[None, None, None], number: int) -> None:
-        """Run a sync of the pod `number`; a bug in it ends the run."""
-        task = self._group.create_task(sync)
-        self.syncs.add(task)
-        task.add_done_callback(partial(self._synced, number))
+    def sync(self, pod: PodSync, *, updated: bool = False) -> None:
+        """Synchronise the pod; a bug in it ends the run."""
+        if pod.number in self._syncing:
+            if updated:
+                self._updated.add(pod.number)
+            return
+        task = self._syncing[pod.number] = self._group.create_task(self._sync(pod))
+        task.add_done_callback(partial(self._synced, pod.number))
+
+    async def _sync(self, pod: PodSync) -> None:
+        again = True
+        try:
+            while again:
+                self._context.count("syncs")
+                await pod.kubelet.sync(self._context, pod.pod, pod.names, self)
+                again = pod.number in self._updated
+                self._updated.discard(pod.number)
+        finally:
+            del self._syncing[pod.number]  # an update from now on begins a sync of its own
+
+    async def drain(self) -> None:
+        """Let the syncs in progress end."""
+        self._updated.clear()
+        await self._context.drain([*self._syncing.values()])
 
     def _synced(self, number: int, task: asyncio.Task[None]) -> None:
-        self.syncs.discard(task)
         self._unsynced.discard(number)
         if not self._unsynced:
             self._all_synced.set()
@@ -196,7 +218,7 @@ def fleet_of(context: LoadContext, available: int) -> KubeletFleet:
     )  # fmt: skip
 
 
-def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> list[_Sync]:
+def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> list[PodSync]:
     """Return every pod with its next sync, spread over one interval as in a cluster that has run for a while.
 
     Kubelets of an earlier slice of a comparison keep their cached objects.
@@ -208,13 +230,13 @@ def _pods(context: LoadContext, fleet: KubeletFleet, maps: Sequence[str]) -> lis
             for _ in range(fleet.nodes)
         ]
     now = asyncio.get_running_loop().time()
-    syncs: list[_Sync] = []
+    syncs: list[PodSync] = []
     for node, kubelet in enumerate(context.memory["kubelets"]):
         own = [maps[(node * fleet.objects + place) % len(maps)] for place in range(fleet.objects)]
         for pod in range(fleet.pods):
             names = tuple(own[(pod * fleet.references + r) % fleet.objects] for r in range(fleet.references))
             at = now + context.rng.random() * _interval(context, fleet) / context.speed
-            syncs.append(_Sync(at, len(syncs), kubelet, f"pod-{pod}", names))
+            syncs.append(PodSync(at, len(syncs), kubelet, f"pod-{pod}", names))
     return syncs
 
 
@@ -223,7 +245,7 @@ def _interval(context: LoadContext, fleet: KubeletFleet) -> float:
 
 
 async def _synchronise(
-    context: LoadContext, group: asyncio.TaskGroup, syncs: list[_Sync], tasks: NodeTasks
+    context: LoadContext, group: asyncio.TaskGroup, syncs: list[PodSync], tasks: NodeTasks
 ) -> None:
     """Run syncs at their times until a knob changes. Times are absolute: a late sync delays no other."""
     fleet: KubeletFleet = context.memory["of"]
@@ -235,27 +257,22 @@ async def _synchronise(
             due = syncs[0]
             if due.at > clock() and await context.pause(due.at - clock()):
                 return
-            _start(context, due, tasks)
+            tasks.sync(due)
             due.at += _interval(context, fleet) / context.speed
             heapq.heapreplace(syncs, due)
     finally:
         updates.cancel()
-        await context.drain(tasks.syncs)
-
-
-def _start(context: LoadContext, due: _Sync, tasks: NodeTasks) -> None:
-    context.count("syncs")
-    tasks.keep(due.kubelet.sync(context, due.pod, due.names, tasks), due.number)
+        await tasks.drain()
 
 
 async def _updates(
-    context: LoadContext, pods: Sequence[_Sync], fleet: KubeletFleet, tasks: NodeTasks
+    context: LoadContext, pods: Sequence[PodSync], fleet: KubeletFleet, tasks: NodeTasks
 ) -> None:  # fmt: skip
     """Run syncs for reasons other than the resync, at random times and a given rate."""
     per_second = fleet.updates * len(pods) * context.speed
     while per_second:
         await asyncio.sleep(context.rng.expovariate(per_second))
-        _start(context, context.rng.choice(pods), tasks)
+        tasks.sync(context.rng.choice(pods), updated=True)
 
 
 def tables(context: LoadContext, account: Account) -> list[FindingsTable]:

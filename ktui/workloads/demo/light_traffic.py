@@ -9,19 +9,20 @@ import itertools
 import random
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ktui.client.api import ApiClient
-from ktui.client.connection import ClientError, ServerConnection
-from ktui.client.list_stream import ListBody
+from ktui.client.connection import ClientError
 from ktui.supervision import Supervisor
-from ktui.workloads.behaviours.client_reflector import DemoInformer
+from ktui.workloads.behaviours.client_reflector import LoadReflector
 from ktui.workloads.demo.cluster import event, pod_facts
 from ktui.workloads.demo.plan import DemoPlan
 from ktui.workloads.demo.pods import MERGE, pod_status, timestamp
 from ktui.workloads.plans import ClientPlan, find_plan
+from ktui.workloads.running.account import Account
+from ktui.workloads.running.fleet import Fleet, LoadClient
+from ktui.workloads.running.users import UNTAGGED, LoadUser
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def polls_of(plan: DemoPlan) -> Iterator[Poll]:
 class Kubelets:
     """All kubelets of the plan, with one client; each call acts for one node or one pod."""
 
-    def __init__(self, client: ApiClient, plan: DemoPlan) -> None:
+    def __init__(self, client: LoadClient, plan: DemoPlan) -> None:
         self._client = client
         self._plan = plan
         self._rng = random.Random(plan.size.seed)
@@ -90,7 +91,7 @@ class Kubelets:
         now = time.time()
         renewed = f"{timestamp(now)[:-1]}.{int(now % 1 * 1e6):06d}Z"
         path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{node}"
-        await self._client.request("PATCH", path, {"spec": {"renewTime": renewed}}, MERGE)
+        await self._client.write("PATCH", path, {"spec": {"renewTime": renewed}}, content_type=MERGE)
 
     async def report_status(self) -> None:
         if not self._pods:
@@ -101,7 +102,7 @@ class Kubelets:
         self._restarts += 1
         status = pod_status(facts, time.time(), restarts=self._restarts % 7)
         path = f"/api/v1/namespaces/{app.namespace}/pods/{facts.name}/status"
-        await self._client.request("PATCH", path, {"status": status}, MERGE)
+        await self._client.write("PATCH", path, {"status": status}, content_type=MERGE)
 
     async def record_event(self) -> None:
         """Record an event about some pod; it expires with its lease."""
@@ -109,7 +110,7 @@ class Kubelets:
             return
         app, ordinal, node = self._pods[self._rng.randrange(len(self._pods))]
         item = event(app.namespace, app.pod_name(ordinal), node, time.time_ns(), time.time())
-        await self._client.request("POST", item.path, item.body)
+        await self._client.write("POST", item.path, item.body)
 
 
 AGE = 200.0  # seconds: beyond the snapshots of a busy cache, before etcd's compaction
@@ -119,7 +120,7 @@ class OldRevisions:
     """Each call records the present revision, and LISTs at the one recorded AGE seconds before."""
 
     def __init__(
-        self, client: ApiClient, collection: str, clock: Callable[[], float] = time.monotonic
+        self, client: LoadClient, collection: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._client = client
         self._collection = collection
@@ -132,15 +133,15 @@ class OldRevisions:
             _, old = self._noted.popleft()
         if old:
             exact = f"resourceVersion={old}&resourceVersionMatch=Exact"
-            await self._client.send_timed(f"{self._collection}?{exact}")
-        body = ListBody(collection=True)
-        fired = await self._client.send_timed(f"{self._collection}?limit=1", on_chunk=body.feed)
-        version = body.envelope().metadata.resource_version
-        if fired.status == 200 and version.isdecimal():
+            await self._client.get(f"{self._collection}?{exact}")
+        newest = await self._client.get(f"{self._collection}?limit=1", keep=True)
+        version = newest.metadata.resource_version
+        if newest.status == 200 and version.isdecimal():
             self._noted.append((now, version))
 
 
 LEASE_SECONDS = 10.0
+WATCH_SECONDS = 300
 APART = 0.4  # seconds between the first requests of two clients
 BACKUP = "lease-backup/v1.4"
 LEASES = "/apis/coordination.k8s.io/v1/leases"
@@ -153,31 +154,34 @@ INFORMERS = (
 )
 
 
-def start_readers(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
+def demo_client(fleet: Fleet, user_agent: str) -> LoadClient:
+    return LoadClient(fleet, user_agent, LoadUser(), lambda _: UNTAGGED, Account(""))
+
+
+def start_readers(supervisor: Supervisor, fleet: Fleet, plan: DemoPlan) -> None:
     """Start informers and pollers, one after the other; the demo's objects must exist.
 
     The server reports a refused or failed request; the next one follows in any case.
     """
     for place, poll in enumerate(polls_of(plan)):
-        clients = [ApiClient(connection, poll.user_agent) for _ in poll.nodes or ("",)]
-        action = functools.partial(follow_together, clients, poll)
+        action = functools.partial(follow_together, demo_client(fleet, poll.user_agent), poll)
         repeat = functools.partial(_repeat, poll.every, action, after=place * APART)
         supervisor.start(f"demo client {poll.user_agent}", repeat)
-    backup = OldRevisions(ApiClient(connection, BACKUP), LEASES)
+    backup = OldRevisions(demo_client(fleet, BACKUP), LEASES)
     supervisor.start("demo client lease-backup", functools.partial(_repeat, 40, backup))
-    agent = ApiClient(connection, "cilium-agent/1.18.2")
+    agent = demo_client(fleet, "cilium-agent/1.18.2")
     restarts = itertools.cycle(plan.nodes)
     lists = find_plan("cilium-agent")
     boot = functools.partial(_repeat, 31, lambda: boot_agent(agent, lists, next(restarts)))
     supervisor.start("demo client cilium-agent", boot)
     for user_agent, path, selector in INFORMERS:
-        informer = DemoInformer(ApiClient(connection, user_agent), path, selector)
+        informer = LoadReflector(demo_client(fleet, user_agent), path, selector, seconds=WATCH_SECONDS)
         supervisor.start(f"demo informer {user_agent}", informer.run)
 
 
-def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: DemoPlan) -> None:
+def start_kubelets(supervisor: Supervisor, fleet: Fleet, plan: DemoPlan) -> None:
     """Start lease renewals, statuses and events; nodes and pods must exist."""
-    kubelets = Kubelets(ApiClient(connection, "kubelet/v1.36.2"), plan)
+    kubelets = Kubelets(demo_client(fleet, "kubelet/v1.36.2"), plan)
     every = LEASE_SECONDS / max(1, len(plan.nodes))
     for what, seconds, action in (
         ("leases", every, kubelets.renew_lease),
@@ -187,28 +191,21 @@ def start_kubelets(supervisor: Supervisor, connection: ServerConnection, plan: D
         supervisor.start(f"demo kubelets' {what}", functools.partial(_repeat, seconds, action))
 
 
-async def follow_together(clients: Sequence[ApiClient], poll: Poll) -> None:
+async def follow_together(client: LoadClient, poll: Poll) -> None:
     paths = [poll.path.replace("{node}", node) for node in poll.nodes] or [poll.path]
-    await asyncio.gather(*(follow(client, path, poll) for client, path in zip(clients, paths, strict=True)))
+    await asyncio.gather(*(follow(client, path, poll) for path in paths))
 
 
-async def follow(client: ApiClient, path: str, poll: Poll) -> None:
-    token = await _page(client, path)
-    while poll.pages and token:
-        token = await _page(client, f"{path}&continue={quote(token, safe='')}")
+async def follow(client: LoadClient, path: str, poll: Poll) -> None:
+    page = await client.get(path, keep=poll.pages)
+    while page.status == 200 and (token := page.metadata.continue_token):
+        page = await client.get(f"{path}&continue={quote(token, safe='')}", keep=True)
 
 
-async def _page(client: ApiClient, path: str) -> str:
-    """Read a page; return the token of the next page, "" after the last."""
-    body = ListBody(collection=True)
-    fired = await client.send_timed(path, on_chunk=body.feed)
-    return body.envelope().metadata.continue_token if fired.status == 200 else ""
-
-
-async def boot_agent(client: ApiClient, lists: ClientPlan, node: str) -> None:
+async def boot_agent(client: LoadClient, lists: ClientPlan, node: str) -> None:
     """Send the LISTs of an agent that restarts on `node`, one after the other."""
     for planned in lists.lists:
-        await client.send_timed(planned.filled(node, "").path)
+        await client.get(planned.filled(node, "").path)
 
 
 async def _repeat(every: float, action: Callable[[], Awaitable[None]], after: float = 0.0) -> None:

@@ -18,7 +18,7 @@ from yarl import URL
 
 from ktui.client.api import RefusedError
 from ktui.client.connection import ClientError, ServerConnection, retry_after
-from ktui.client.list_stream import ListBody, ListMeta
+from ktui.client.list_stream import ListBody, ListEnvelope, ListMeta
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import REJECTED
 from ktui.workloads.running.users import CAUSE, LoadUser, Tag
@@ -49,9 +49,18 @@ class LoadAnswer:
     @property
     def metadata(self) -> ListMeta:
         """Metadata of the object or List in the kept body."""
+        return self._envelope.metadata
+
+    @property
+    def message(self) -> str:
+        """The message of a Status in the kept body, or the beginning of a text that is not JSON."""
+        return self._envelope.message
+
+    @property
+    def _envelope(self) -> ListEnvelope:
         body = ListBody(collection=True)
         body.feed(self.body)
-        return body.envelope().metadata
+        return body.envelope()
 
 
 class Fleet:
@@ -82,7 +91,7 @@ class Fleet:
             yield
         except TimeoutError as error:
             raise self.connection.timed_out() from error
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, zlib.error) as error:
             connecting = isinstance(error, aiohttp.ClientConnectorError)
             raise self.connection.failed(error, connecting=connecting) from error
 

@@ -61,8 +61,13 @@ class Tag(NamedTuple):
 
     def user_agent(self, agent: str) -> str:
         """Return `cilium-agent/1.18.2 ktui-workload/agent-boot (7f3a; ; boot; pods)`."""
+        if self is UNTAGGED:
+            return agent
         workload, *rest = (_NOT_PLAIN.sub("_", part)[:60] for part in self)
         return f"{agent} {MARK}/{workload} ({'; '.join(rest)})"
+
+
+UNTAGGED = Tag("", "", "", "", "")  # of a client that belongs to no run
 
 
 def cause_of(user_agent: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ktui.kube.json_trees import Obj
-from ktui.kube.quantity import added, amount
+from ktui.kube.quantity import added, amount, less
 
 Quantities = dict[str, str]
 
@@ -50,6 +50,12 @@ def pod_total(spec: Obj, which: str) -> Quantities:
 
 def plus(one: Quantities, other: Quantities) -> Quantities:
     return one | {name: added(one.get(name, "0"), value) for name, value in other.items()}
+
+
+def grown(one: Quantities, other: Quantities) -> Quantities:
+    """Return what `other` has more of than `one`; nothing of what became less."""
+    more = {name: less(value, one.get(name, "0")) for name, value in other.items()}
+    return {name: value for name, value in more.items() if amount(value) > 0}
 
 
 def _add(total: Quantities, more: Quantities) -> None:

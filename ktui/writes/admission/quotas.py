@@ -1,4 +1,4 @@
-"""ResourceQuota: charge a new object to the quotas of its namespace, or refuse it.
+"""ResourceQuota: charge a new object, or what it grows by, to the quotas of its namespace, or refuse it.
 
 Upstream: apiserver/pkg/admission/plugin/resourcequota, and pkg/quota/v1/evaluator/core for how much an object
 uses and which objects a quota counts. A quota limits the names in its `status.hard`, which the quota
@@ -8,6 +8,7 @@ controller copies from the spec.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj
@@ -17,13 +18,16 @@ from ktui.kube.status import forbidden, ignoring_not_found
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes.admission.mutation import qos_class
-from ktui.writes.admission.pod_resources import Quantities, containers_of, plus, pod_total
+from ktui.writes.admission.pod_resources import Quantities, containers_of, grown, plus, pod_total
+from ktui.writes.field_paths import values_at
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.stored_objects import every
+from ktui.writes.validation.values.scheduling import POD_TERMS
 
 # Kinds that quotas also count by their plain names.
 _BY_NAME = ("configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "pods",
             "persistentvolumeclaims")  # fmt: skip
+_GROWING = ("pods", "services", "persistentvolumeclaims")
 _COMPUTED = ("cpu", "memory", "ephemeral-storage")
 _EVERY_CONTAINER = ("cpu", "memory")
 _STORAGE = "requests.storage"
@@ -145,37 +149,55 @@ def _in(spec: Obj, scope: Obj) -> bool:
         found, values = spec.get("priorityClassName") or "", scope.get("values") or []
         by_operator = {"In": found in values, "NotIn": found not in values, "DoesNotExist": not found}
         return by_operator.get(str(scope.get("operator")), bool(found))
-    return name == "CrossNamespacePodAffinity" and _crosses_namespaces(spec.get("affinity") or {})
+    return name == "CrossNamespacePodAffinity" and _crosses_namespaces(spec)
 
 
-def _crosses_namespaces(affinity: Obj) -> bool:
-    for member in ("podAffinity", "podAntiAffinity"):
-        rules = affinity.get(member) or {}
-        terms = list(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or [])
-        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or []
-        terms += [term.get("podAffinityTerm") or {} for term in preferred]
-        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
-            return True
-    return False
+def _crosses_namespaces(spec: Obj) -> bool:
+    terms = (term for path in POD_TERMS for term in values_at(spec, path))
+    return any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms)
+
+
+def is_charged(resource: Resource, subresource: str, old: Obj, new: Obj) -> bool:
+    """Return True if an update uses more than before: a service, a claim, a pod by its size or deadline."""
+    if resource.id == "pods" and not subresource:
+        return _terminating(old) != _terminating(new)
+    if subresource != ("resize" if resource.id == "pods" else "") or resource.id not in _GROWING:
+        return False
+    return bool(grown(usage_of(resource, old), usage_of(resource, new)))
+
+
+def _terminating(pod: Obj) -> bool:
+    return (pod.get("spec") or {}).get("activeDeadlineSeconds") is not None
+
+
+class Uncharged(Exception):
+    """An update whose growth no quota has been charged with yet."""
+
+    def __init__(self, old: Obj, new: Obj) -> None:
+        self.old = old
+        self.new = new
 
 
 async def charge_quotas(
-    server: Server, resource: Resource, namespace: str, obj: Obj, *, dry_run: bool
+    server: Server, resource: Resource, namespace: str, obj: Obj, *, old: Obj | None = None, dry_run: bool
 ) -> None:
-    """Add the object's usage to each quota, except in a dry run; raise StatusError 403 if one is exceeded."""
-    if not namespace:
+    """Add the object's usage to each quota, except in a dry run; raise StatusError 403 if one is exceeded.
+
+    Of an update of `old`, add what it grows by, and to quotas that did not count it before the whole usage.
+    """
+    if not namespace or QUOTAS in server.services.disabled_admission:
         return
     name = str(metadata_of(obj).get("name") or "")
     quotas = await every(server, "", "resourcequotas", namespace)
     if not quotas:
         return
     try:
-        concerned, usage = await compute(_charged, resource, obj, quotas)
+        charges = await compute(_charges, resource, obj, old, quotas)
     except ValueError as refused:
         raise forbidden(resource, name, str(refused)) from None
     store = server.cacher(builtin("", "resourcequotas")).store
 
-    def charge(quota: Obj) -> Obj:
+    def charge(usage: Quantities, quota: Obj) -> Obj:
         try:
             charged = charged_with(quota, usage)
         except ValueError as refused:
@@ -184,21 +206,28 @@ async def charge_quotas(
             raise NoWrite
         return charged
 
-    for quota in concerned:
+    for quota, usage in charges:
         with ignoring_not_found():  # the quota no longer exists
-            await store.update(namespace, str(metadata_of(quota)["name"]), charge)
+            await store.update(namespace, str(metadata_of(quota)["name"]), partial(charge, usage))
 
 
-def _charged(resource: Resource, obj: Obj, quotas: list[Obj]) -> tuple[list[Obj], Quantities]:
-    """Return the quotas that limit the object, and its usage; raise ValueError if one is exceeded.
+def _charges(
+    resource: Resource, obj: Obj, old: Obj | None, quotas: list[Obj]
+) -> list[tuple[Obj, Quantities]]:
+    """Return the quotas that limit the object, each with what it is charged; ValueError if one is exceeded.
 
     All quotas are checked before any is charged.
     """
     concerned = [quota for quota in quotas if _concerns(resource, obj, quota)]
     usage = usage_of(resource, obj) if concerned else {}
+    growth = grown(usage_of(resource, old), usage) if concerned and old is not None else usage
+    charges = []
     for quota in concerned:
-        charged_with(quota, usage)
-    return concerned, usage
+        counted = old is not None and in_scope(resource, old, quota.get("spec") or {})
+        if charge := growth if counted else usage:
+            charged_with(quota, charge)
+            charges.append((quota, charge))
+    return charges
 
 
 def _concerns(resource: Resource, obj: Obj, quota: Obj) -> bool:

@@ -8,7 +8,7 @@ from ktui.apiserver.server import Server
 from ktui.kube.json_trees import Obj
 from ktui.kube.quantity import amount
 from ktui.kube.resources import builtin
-from ktui.kube.status import StatusError, forbidden
+from ktui.kube.status import StatusError, bare_error, forbidden
 from ktui.writes import stored_objects
 
 _OTHER = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
@@ -16,15 +16,16 @@ _WITHOUT = "pod rejected: Pod Overhead set without corresponding RuntimeClass de
 
 
 async def runtime_class_of(server: Server, pod: Obj) -> Obj | None:
-    """Return the class of a pod, None for one without; raise StatusError 403 if it does not exist."""
+    """Return the class of a pod, None for one without; raise StatusError 403 if it does not exist.
+
+    Of a name that cannot be a part of a path it is a 500 without a reason, as upstream.
+    """
     name = (pod.get("spec") or {}).get("runtimeClassName")
     if name is None:
         return None
-    found = (
-        await stored_objects.find(server, builtin("node.k8s.io", "runtimeclasses"), "", name)
-        if name
-        else None
-    )
+    if why := stored_objects.unfit_name(name):
+        raise bare_error(why)
+    found = await stored_objects.find(server, builtin("node.k8s.io", "runtimeclasses"), "", name)
     if found is None:
         raise _rejected(pod, f'pod rejected: RuntimeClass "{name}" not found')
     return found

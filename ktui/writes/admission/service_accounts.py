@@ -14,6 +14,7 @@ from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import forbidden
 from ktui.telemetry.off_loop import compute
 from ktui.writes import stored_objects
+from ktui.writes.field_paths import values_at
 from ktui.writes.objectmeta import generate_name, metadata_of
 
 SERVICE_ACCOUNT = "ServiceAccount"
@@ -43,7 +44,7 @@ async def admit_account(server: Server, resource: Resource, namespace: str, name
     spec["serviceAccount"] = wanted
     account = await _find(server, namespace, wanted)
     if account is None:
-        lacking = f'serviceaccount "{wanted}" not found'
+        lacking = stored_objects.unfit_name(wanted) or f'serviceaccount "{wanted}" not found'
         raise forbidden(resource, name, f"error looking up service account {namespace}/{wanted}: {lacking}")
     choices = [holder.get("automountServiceAccountToken") for holder in (spec, account)]
     if next((choice for choice in choices if choice is not None), True):  # the pod's own choice first
@@ -96,43 +97,25 @@ def token_volume(name: str) -> Obj:
     return {"name": name, "projected": {"sources": sources, "defaultMode": 420}}
 
 
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+# Where a pod names Secrets (upstream: VisitPodSecretNames).
+_SECRETS = (
+    "imagePullSecrets[]",
+    *(f"{each}[].envFrom[].secretRef" for each in _CONTAINERS),
+    *(f"{each}[].env[].valueFrom.secretKeyRef" for each in _CONTAINERS),
+    "volumes[].projected.sources[].secret",
+    *(f"volumes[]{{}}.{member}" for member in ("secretRef", "nodePublishSecretRef")),
+)  # fmt: skip
+
+
 def _mirror_faults(spec: Obj) -> Iterator[str]:
     if spec.get("serviceAccountName"):
         yield "a mirror pod may not reference service accounts"
-    if any(True for _ in _secret_names(spec)):
+    names = any(values_at(spec, "volumes[]{}.secretName"))  # secret, azureFile
+    if names or any(values_at(spec, path) for path in _SECRETS):
         yield "a mirror pod may not reference secrets"
-    for volume in spec.get("volumes") or []:
-        for source in (volume.get("projected") or {}).get("sources") or []:
-            if source.get("serviceAccountToken") is not None:
-                yield "a mirror pod may not use ServiceAccountToken volume projections"
-
-
-def _secret_names(spec: Obj) -> Iterator[str]:
-    """Yield the names of all Secrets that a pod refers to (upstream: VisitPodSecretNames)."""
-    for secret in spec.get("imagePullSecrets") or []:
-        yield secret.get("name") or ""
-    for container in _containers(spec, "initContainers", "containers", "ephemeralContainers"):
-        for source in container.get("envFrom") or []:
-            if source.get("secretRef") is not None:
-                yield source["secretRef"].get("name") or ""
-        for _, name in _secret_variables(container):
-            yield name
-    for volume in spec.get("volumes") or []:
-        for kind, source in volume.items():
-            if isinstance(source, dict):
-                yield from _secrets_of_volume(kind, source)
-
-
-def _secrets_of_volume(kind: str, source: Obj) -> Iterator[str]:
-    if name := source.get("secretName"):  # secret, azureFile
-        yield name
-    for member in ("secretRef", "nodePublishSecretRef"):  # cephfs, cinder, csi, flexVolume, iscsi, rbd, …
-        if source.get(member) is not None:
-            yield source[member].get("name") or ""
-    if kind == "projected":
-        for each in source.get("sources") or []:
-            if each.get("secret") is not None:
-                yield each["secret"].get("name") or ""
+    for _ in values_at(spec, "volumes[].projected.sources[].serviceAccountToken"):
+        yield "a mirror pod may not use ServiceAccountToken volume projections"
 
 
 def _foreign_secrets(account: Obj, spec: Obj) -> Iterator[str]:
@@ -144,30 +127,17 @@ def _foreign_secrets(account: Obj, spec: Obj) -> Iterator[str]:
         if volume.get("secret") is not None and (name := volume["secret"].get("secretName")) not in allowed:
             yield f'volume with secret.secretName="{name}" {about} secret'
     for member, word in (("initContainers", "init container"), ("containers", "container")):
-        for container in _containers(spec, member):
-            for variable, name in _secret_variables(container):
-                if name not in allowed:
-                    what = f"{word} {container.get('name')} with envVar {variable}"
-                    yield f'{what} referencing secret.secretName="{name}" {about} secret'
-            for source in container.get("envFrom") or []:
-                name = (source.get("secretRef") or {}).get("name")
-                if source.get("secretRef") is not None and name not in allowed:
+        for container in spec.get(member) or []:
+            for variable in container.get("env") or []:
+                for name in values_at(variable, "valueFrom.secretKeyRef.name:text"):
+                    if name not in allowed:
+                        what = f"{word} {container.get('name')} with envVar {variable.get('name') or ''}"
+                        yield f'{what} referencing secret.secretName="{name}" {about} secret'
+            for source in values_at(container, "envFrom[].secretRef"):
+                if (name := source.get("name")) not in allowed:
                     what = f"{word} {container.get('name')} with envFrom"
                     yield f'{what} referencing secret.secretName="{name}" {about} secret'
     pulls = {secret.get("name") for secret in account.get("imagePullSecrets") or []}
     for at, secret in enumerate(spec.get("imagePullSecrets") or []):
         if (name := secret.get("name")) not in pulls:
             yield f'imagePullSecrets[{at}].name="{name}" {about} imagePullSecret'
-
-
-def _containers(spec: Obj, *members: str) -> Iterator[Obj]:
-    for member in members:
-        yield from spec.get(member) or []
-
-
-def _secret_variables(container: Obj) -> Iterator[tuple[str, str]]:
-    """Yield each variable of a container that has its value from a Secret, with the Secret's name."""
-    for variable in container.get("env") or []:
-        reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
-        if reference is not None:
-            yield variable.get("name") or "", reference.get("name") or ""

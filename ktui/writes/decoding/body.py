@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from ktui.documents.jsonreader import member_places
 from ktui.kube.fielderrors import invalid, invalid_object
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
@@ -95,6 +97,41 @@ class SentBody:
         if self.error is not None:
             raise self.error
         return self.tree
+
+    def faults(self, resource: Resource, unknown: Sequence[str]) -> list[str]:
+        """Return duplicates and unknown fields in the order in which upstream's strict decoder meets them.
+
+        It skips duplicates of unknown fields; YAML becomes JSON sorted by name first, with one error for all
+        duplicates. Custom resources are decoded before unknown fields are looked for.
+        """
+        skipped = {text.replace("unknown", "duplicate", 1) for text in unknown}
+        duplicates = [fault for fault in self.duplicates if fault not in skipped]
+        if resource.custom or len(duplicates) + len(unknown) < 2:
+            return [*duplicates, *unknown]
+        if self.media_type == YAML:
+            return [*duplicates, *sorted(unknown, key=_steps)]
+        times = {"unknown": 1, "duplicate": 2}
+        places = member_places(self.raw)
+
+        def place(fault: str) -> int:
+            kind, _, path = fault.partition(" field ")
+            return places.get((path[1:-1], times[kind]), len(places))
+
+        return sorted([*duplicates, *unknown], key=place)
+
+
+def _steps(fault: str) -> list[str | int]:
+    """Return the path of an unknown field, to sort by: its names, and its places in lists as numbers."""
+    return [int(step) if step.isdigit() else step for step in re.split(r"[.\[\]]+", fault)]
+
+
+Faults = Callable[[Sequence[str]], list[str]]
+"""(unknown fields) → all faults of the body that a write reports."""
+
+
+def first(faults: Sequence[str]) -> Faults:
+    """Report these faults before unknown fields, as upstream does of patches."""
+    return lambda unknown: [*faults, *unknown]
 
 
 def decode_object(body: SentBody, resource: Resource, knows: Knows) -> Obj:
@@ -275,12 +312,6 @@ def described(config: Obj, resource: Resource) -> str:
 def strict_error(faults: Iterable[str]) -> str:
     """The error of `fieldValidation=Strict`, with the first MAX_STRICT_ERRORS."""
     return f"strict decoding error: {', '.join(islice(faults, MAX_STRICT_ERRORS))}"
-
-
-def known_twice(faults: Iterable[str], unknown: Iterable[str]) -> list[str]:
-    """Return the faults of a body without duplicates of unknown fields, which a typed decoder skips."""
-    skipped = {text.replace("unknown", "duplicate", 1) for text in unknown}
-    return [fault for fault in faults if fault not in skipped]
 
 
 def unknown_texts(paths: Iterable[str]) -> list[str]:

@@ -56,11 +56,12 @@ def shaped(server: Server, obj: Obj, resource: Resource, old: Obj | None = None)
         changed = {name: obj[name] for name in obj if name not in _PARTS or obj[name] is not was.get(name)}
         if fault := server.services.codec.go_mismatch(changed, resource.api_version, resource.kind):
             raise Unfit(fault)
-        unknown = server.services.codec.unknown_fields(changed, resource.api_version, resource.kind)
+        release = server.services.settings.behaviour.minor
+        unknown = server.services.codec.unknown_fields(changed, resource.api_version, resource.kind, release)
         own = copied(obj)
         server.services.codec.clear_nulls(own, resource.api_version, resource.kind)
-        if unknown and resource.encoding == "json":
-            server.services.codec.drop_unknown(own, resource.api_version, resource.kind)
+        if unknown:
+            server.services.codec.drop_unknown(own, resource.api_version, resource.kind, release)
         set_defaults(own)
         if fault := counter_fault(own):
             raise Unconvertible(fault)
@@ -177,7 +178,8 @@ def undeclared(server: Server, config: Obj, resource: Resource) -> list[str]:
     """Paths that the type of `config` does not declare."""
     if resource.custom:
         return prune_object(copied(config), resource.schemas.get(resource.version, ANYTHING))
-    return server.services.codec.unknown_fields(config, resource.api_version, resource.kind)
+    release = server.services.settings.behaviour.minor
+    return server.services.codec.unknown_fields(config, resource.api_version, resource.kind, release)
 
 
 def warn(call: Call, faults: list[str]) -> None:

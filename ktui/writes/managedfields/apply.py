@@ -16,6 +16,7 @@ from ktui.kube.status import StatusCause, StatusError, bare_error
 from ktui.writes.managedfields.entries import (
     MisfitError,
     VersionedChanges,
+    distinct,
     effective,
     entry_order,
     give_up,
@@ -129,13 +130,18 @@ class Apply:
                     conflicts.setdefault(_described(entry), []).extend(found)
             if conflicts:
                 raise _conflict(conflicts)
+        if effective(self.config, self.resource, self.subresource) != self.config:
+            new = self._merged(old, own, others, whole=True)  # not all that has no owner is reset
         return with_last_applied(new, self.config) if self.manager == KUBECTL else new
 
-    def _merged(self, old: Obj, own: Entry | None, others: list[Entry]) -> Obj:
+    def _merged(
+        self, old: Obj, own: Entry | None, others: list[Entry], *, whole: bool = False, null: bool = False
+    ) -> Obj:
+        """Return the merged object; `null`: what became empty is null, and keeps the owners of it itself."""
         last = (own or {}).get("fieldsV1") or {}
         managed = union(self._fields, *(entry.get("fieldsV1") or {} for entry in others))
-        config = effective(self.config, self.resource, self.subresource)
-        return pruned(merge_config(old, config, self._root), last, managed, self._root)
+        config = self.config if whole else effective(self.config, self.resource, self.subresource)
+        return pruned(merge_config(old, config, self._root), last, managed, self._root, null=null)
 
     def track(self, old: Obj | None, new: Obj, time: str) -> None:
         """Set `new`'s managedFields to their state after this apply; `old` None: it is created."""
@@ -143,7 +149,10 @@ class Apply:
         fields = self._fields
         changed = Changes()
         if old is not None:
-            comparison = VersionedChanges(old, self._merged(old, own, others), self.resource)
+            # Upstream keeps the null unless it converts to the version of the last apply and back.
+            same = own is not None and own["apiVersion"] == self.resource.api_version
+            merged = self._merged(old, own, others, null=same)
+            comparison = VersionedChanges(old, merged, self.resource)
             changed = comparison.changes(self.resource.api_version) or changed
             for entry in others:
                 give_up(entry, comparison.changed(entry))
@@ -166,7 +175,7 @@ class Apply:
     def _entries(self, old: Obj) -> tuple[Entry | None, list[Entry]]:
         """Return this manager's last apply, and the entries of all others."""
         kept = (old.get("metadata") or {}).get("managedFields")
-        entries = [dict(entry) for entry in kept or self._before(old)]
+        entries = [dict(entry) for entry in distinct(kept or self._before(old))]
         group = group_of(self.resource.api_version)
         entries = [entry for entry in entries if group_of(entry.get("apiVersion", "")) == group]
         own = own_entry(entries, APPLY, self.manager, self.subresource)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import msgspec.json
 
 from ktui.kube.fielderrors import within_limit
-from ktui.kube.json_trees import Obj
+from ktui.kube.json_trees import Obj, without_nulls
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.structural.schema import ANYTHING
 from ktui.wire.codec import codec_for, encode_object
@@ -74,7 +74,7 @@ def _cut(obj: Obj, path: tuple[str, ...]) -> Obj:
 def _unset(fields: FieldSet, path: tuple[str, ...]) -> FieldSet:
     """Return the fields without a path and what is below it."""
     key, below = f"f:{path[0]}", path[1:]
-    if key not in fields:
+    if key not in fields or (below and not fields[key]):  # an empty object has an owner itself
         return fields
     left = _unset(fields[key], below) if below else {}
     return {name: left if name == key else part for name, part in fields.items() if name != key or left}
@@ -139,8 +139,8 @@ class VersionedChanges:
 
 
 def _converted(obj: Obj, resource: Resource, other: Resource) -> Obj:
-    """Return an object of a built-in kind in another version of it."""
-    raw = encode_object(obj, resource)
+    """Return an object of a built-in kind in another version of it, without members that are null."""
+    raw = encode_object(without_nulls(obj), resource)
     found: Obj = msgspec.json.decode(codec_for().object_json(raw, None, other.api_version))
     return found
 
@@ -164,7 +164,7 @@ def track_update(
     that its managers used (upstream: UpdateNoErrors).
     """
     api_version = resource.api_version
-    starting = _starting_entries(old, new, custom=resource.custom, subresource=subresource)
+    starting = distinct(_starting_entries(old, new, custom=resource.custom, subresource=subresource))
     if old is not None and not starting:
         store_entries(new, [])  # tracking has not begun
         return
@@ -173,12 +173,12 @@ def track_update(
     own = own_entry(entries, "Update", manager, subresource, api_version)
     try:
         changes = comparison.changes(api_version) or Changes()
-        changes.set = owned(changes.set, resource, subresource)
+        changes.set, changes.removed = (
+            owned(fields, resource, subresource) for fields in (changes.set, changes.removed)
+        )
         for entry in entries:
-            if entry is own:
-                give_up(entry, changes.removed)
-            else:
-                give_up(entry, comparison.changed(entry))
+            taken = changes.removed if entry is own else comparison.changed(entry)
+            give_up(entry, taken and owned(taken, resource, subresource))
     except MisfitError:
         store_entries(new, [])
         return
@@ -247,6 +247,18 @@ def _timeless(entry: Obj) -> Obj:
 
 def _without(obj: Obj, names: Sequence[str]) -> Obj:
     return {name: value for name, value in obj.items() if name not in names}
+
+
+def distinct(entries: Iterable[Obj]) -> list[Obj]:
+    """Return the last entry of each manager: a scaling may have left two of one (DecodeManagedFields)."""
+    return [*{identity(entry): entry for entry in entries}.values()]
+
+
+def identity(entry: Obj) -> tuple[str, ...]:
+    """Return what tells one manager from another; an applier is the same one in every version."""
+    members = ("manager", "operation", "subresource")
+    version = "" if entry.get("operation") == "Apply" else "apiVersion"
+    return tuple(str(entry.get(name) or "") for name in (*members, version))
 
 
 def group_of(api_version: str) -> str:

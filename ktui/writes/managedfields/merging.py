@@ -68,10 +68,10 @@ def with_structs(fields: FieldSet, node: Node) -> FieldSet:
     return found
 
 
-def pruned(merged: Obj, last: FieldSet, managed: FieldSet, root: Node) -> Obj:
+def pruned(merged: Obj, last: FieldSet, managed: FieldSet, root: Node, *, null: bool = False) -> Obj:
     """Return `merged` without what its applier owned (`last`), but for what has an owner now (`managed`).
 
-    A struct that others still have fields in stays, and so do fields that had no owner.
+    A struct that others still have fields in stays, and so do fields that had no owner. `null` as `without`.
     """
     if not difference(last, managed):
         return merged
@@ -80,7 +80,7 @@ def pruned(merged: Obj, last: FieldSet, managed: FieldSet, root: Node) -> Obj:
     unowned = difference(whole, union(left, with_structs(managed, root)))
     owned = with_structs(fields_of(without(merged, unowned, root, null=True), root), root)
     gone = intersection(difference(whole, union(owned, {"f:metadata": {}})), last)
-    result = without(merged, gone, root)
+    result = without(merged, gone, root, null=null)
     assert isinstance(result, dict)
     return result
 

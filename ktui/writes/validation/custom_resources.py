@@ -207,7 +207,7 @@ def _number_errors(value: float, schema: Schema, path: Path | None) -> Iterator[
     if schema.get("format") == "int32" and _is_a(value, "integer") and not -_INT32 - 1 <= value <= _INT32:
         yield _overall(f"Checked value must be of type integer with format int32 in {joined(path)[1:]}")
     if step and (value / step) % 1:
-        yield _broken(value, path, f"should be a multiple of {_number(step)}")
+        yield _broken(value, path, f"should be a multiple of {go_value(float(step))}")
     if most is not None and (value > most or (below and value == most)):
         yield _broken(
             value, path, f"should be less than {'' if below else 'or equal to '}{go_value(float(most))}"
@@ -216,10 +216,6 @@ def _number_errors(value: float, schema: Schema, path: Path | None) -> Iterator[
         yield _broken(
             value, path, f"should be greater than {'' if above else 'or equal to '}{go_value(float(least))}"
         )
-
-
-def _number(bound: float) -> str:
-    return go_value(float(bound))
 
 
 def _size_errors(value: Any, schema: Schema, path: Path | None) -> Iterator[FieldError]:

@@ -11,13 +11,12 @@ from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, required, too_many
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import LABEL_1035, LABEL_1035_FAULT
 from ktui.writes.definitions import versions_of
 from ktui.writes.objectmeta import metadata_of
 from ktui.writes.validation.definition_schemas import schema_errors
 from ktui.writes.validation.structural_schemas import Schema, member_schema
 from ktui.writes.validation.updates.field_rules import IMMUTABLE, at, spec_of
-from ktui.writes.validation.values.checks import duplicate, inside, one_of, subdomain
+from ktui.writes.validation.values.checks import dns_1035_faults, duplicate, inside, one_of, subdomain
 
 ONE_STORAGE = "must have exactly one version marked as storage version"
 _MOST_SELECTABLE = 8
@@ -106,7 +105,7 @@ def _has_status(version: Obj) -> bool:
 def _version_errors(version: Obj, has_status: bool, path: str) -> Iterator[FieldError]:
     """Yield the errors of a version's own members."""
     name = str(version.get("name") or "")
-    if fault := _label_fault(name):
+    if fault := _fault(name):
         yield invalid(f"{path}.name", name, fault)
     warning = version.get("deprecationWarning")
     if warning is not None:
@@ -121,11 +120,8 @@ def _version_errors(version: Obj, has_status: bool, path: str) -> Iterator[Field
     yield from inside(path, _part_errors(version))
 
 
-def _label_fault(name: str) -> str:
-    """Return what is wrong with a DNS-1035 label; "" if it is one."""
-    faults = ["must be no more than 63 characters"] if len(name) > 63 else []
-    faults += [] if LABEL_1035.fullmatch(name) else [LABEL_1035_FAULT]
-    return ",".join(faults)
+def _fault(name: str) -> str:
+    return ",".join(dns_1035_faults(name))
 
 
 def _schema_errors(part: Obj, has_status: bool, path: str) -> Iterator[FieldError]:
@@ -263,7 +259,7 @@ def _of_all_versions(versions: list[Obj], given: Any) -> Iterator[FieldError]:
         yield invalid("spec.versions", _shown(versions), "must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         yield invalid("spec.versions", _shown(versions) if given is not None else None, ONE_STORAGE)
-    if names[:1] and names[0] and (fault := _label_fault(names[0])):  # the internal type has it once more
+    if names[:1] and names[0] and (fault := _fault(names[0])):  # the internal type has it once more
         yield invalid("spec.version", names[0], fault)
 
 
@@ -288,7 +284,7 @@ def _name_errors(names: Obj) -> Iterator[FieldError]:
     for member in ("plural", "singular", "kind", "listKind"):
         name = str(names.get(member) or "")
         mixed = member in ("kind", "listKind")
-        if name and (fault := _label_fault(name.lower() if mixed else name)):
+        if name and (fault := _fault(name.lower() if mixed else name)):
             may = "may have mixed case, but should otherwise match: " if mixed else ""
             yield invalid(f".{member}", name, f"{may}{fault}")
     yield from _label_errors(names, "shortNames")
@@ -299,5 +295,5 @@ def _name_errors(names: Obj) -> Iterator[FieldError]:
 
 def _label_errors(names: Obj, member: str) -> Iterator[FieldError]:
     for index, name in enumerate(names.get(member) or []):
-        if fault := _label_fault(str(name)):
+        if fault := _fault(str(name)):
             yield invalid(f".{member}[{index}]", name, fault)

@@ -1,34 +1,36 @@
-"""Validate an object by the table of its kind, its changes, and its status, which controllers write.
+"""Validate an object by the table of its kind, and its changes.
 
 Not all of upstream's rules are here.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
-from typing import Any
 
-from ktui.kube.fielderrors import FieldError, invalid, limited, required, unfit
+from ktui.kube.fielderrors import FieldError
 from ktui.kube.json_trees import Obj, copied
 from ktui.kube.resources import Resource
 from ktui.wire.conversion import to_v2
 from ktui.writes.defaults import set_defaults
 from ktui.writes.definitions import ID as DEFINITIONS
-from ktui.writes.validation import conditions, definitions
+from ktui.writes.validation import definitions
 from ktui.writes.validation.custom_resources import custom_errors
 from ktui.writes.validation.pod_warnings import MOST_WARNINGS, pod_warnings
 from ktui.writes.validation.selectors import generated_selector_errors, has_prefixed_labels
 from ktui.writes.validation.updates.kinds import RULES, update_errors
-from ktui.writes.validation.updates.services import warnings as service_warnings
 from ktui.writes.validation.values import (
+    admission_policies,
     autoscalers,
+    certificates,
     cluster,
+    device_slices,
+    devices,
     events,
     flow_control,
     jobs,
     networks,
+    nodes,
     pods,
     policies,
     rights,
@@ -38,15 +40,21 @@ from ktui.writes.validation.values import (
     workloads,
 )
 from ktui.writes.validation.values.addresses import STRICT
-from ktui.writes.validation.values.checks import Rows, below, counts, table_of
+from ktui.writes.validation.values.checks import Rows, table_of
+from ktui.writes.validation.values.pod_containers import NOT_OF_INIT
+from ktui.writes.validation.values.systems import NOT_OF_OWN_USERS
+from ktui.writes.validation.warnings import own_warnings
 
 _ROWS: dict[str, Rows] = {
     DEFINITIONS: (("", definitions.definition_errors),),
-    **autoscalers.KINDS, **cluster.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS,
-    **networks.KINDS, **pods.KINDS, **policies.KINDS, **rights.KINDS, **services.KINDS, **storage.KINDS,
-    **webhooks.KINDS, **workloads.KINDS,
+    **admission_policies.KINDS, **autoscalers.KINDS, **certificates.KINDS, **cluster.KINDS, **devices.KINDS,
+    **device_slices.KINDS, **events.KINDS, **flow_control.KINDS, **jobs.KINDS, **networks.KINDS,
+    **nodes.KINDS, **pods.KINDS, **policies.KINDS, **rights.KINDS,
+    **services.KINDS, **storage.KINDS, **webhooks.KINDS, **workloads.KINDS,
 }  # fmt: skip
 _KINDS = {kind: table_of(*rows) for kind, rows in _ROWS.items()}
+# The words of rules that are newer than objects may be: what violates them already may stay.
+_NEWER = (*STRICT, NOT_OF_INIT, NOT_OF_OWN_USERS, *pods.NOT_OF_HOSTS)
 # Fields with whose errors an object may stay that has them already.
 _TOLERATED = {"horizontalpodautoscalers.autoscaling": frozenset({"spec.scaleTargetRef.apiVersion"})}
 
@@ -67,6 +75,7 @@ _NEW = {
     "controllerrevisions.apps": table_of(("", cluster.new_revision_errors)),
     "events.events.k8s.io": table_of(("", events.new_errors)),
     "pods": table_of(*pods.NEW_POD),
+    "resourceclaims.resource.k8s.io": table_of(*devices.NEW_CLAIM),
     "servicecidrs.networking.k8s.io": table_of(("", cluster.cidr_errors)),
 }
 # All rules of a new object, where an update skips some of them.
@@ -96,9 +105,9 @@ def changed_errors(old: Obj, new: Obj, resource: Resource) -> list[FieldError]:
     errors = value_errors(resource.id, new)
     if resource.id == "jobs.batch":
         return [*generated_selector_errors(new, prefixed=has_prefixed_labels(old)), *errors]
-    if any(error.message.endswith(STRICT) for error in errors):
+    if any(error.message.endswith(_NEWER) for error in errors):
         before = {error.message for error in value_errors(resource.id, old)}
-        errors = [e for e in errors if e.message not in before or not e.message.endswith(STRICT)]
+        errors = [e for e in errors if e.message not in before or not e.message.endswith(_NEWER)]
     tolerated = _TOLERATED.get(resource.id, frozenset()) & {error.field for error in errors}
     if tolerated:
         tolerated &= {error.field for error in value_errors(resource.id, old)}
@@ -120,120 +129,9 @@ def has_changed(old: Obj, new: Obj) -> bool:
     return any(old.get(name) != new.get(name) for name in (old.keys() | new.keys()) - _APART)
 
 
-TLS = "kubernetes.io/tls"
-_HISTORY = (
-    "spec.revisionHistoryLimit: a negative value retains all historical revisions; "
-    "a value >= 0 is recommended"
-)
-PEM = b"-----BEGIN "
-
-
 def object_warnings(resource: str, obj: Obj, old: Obj | None = None) -> list[str]:
     """Return the warnings for an object; `resource` is the resource's id, `old` None if the object is new."""
-    if resource == "services":
-        return service_warnings(obj)
-    if resource == "secrets":
-        return _tls_secret(obj)
-    limit = (obj.get("spec") or {}).get("revisionHistoryLimit")
-    found = [_HISTORY] if resource == "statefulsets.apps" and limit is not None and limit < 0 else []
-    return [*islice(pod_warnings(obj, old), MOST_WARNINGS), *found]
-
-
-def _tls_secret(secret: Obj) -> list[str]:
-    """Return upstream's warnings for a TLS Secret that Go cannot load; here only for missing PEM data."""
-    if secret.get("type") != TLS:
-        return []
-    data = secret.get("data") or {}
-    for name, what in (("tls.crt", "certificate"), ("tls.key", "key")):
-        if PEM not in base64.b64decode(data.get(name) or ""):
-            return [f"tls: failed to find any PEM data in {what} input"]
-    return []
-
-
-DAEMONS = (
-    "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
-    "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
-)  # fmt: skip
-DISRUPTIONS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-_CONDITIONS = "status.conditions"
-PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "fullyLabeledReplicas")
-
-
-def _counts(*names: str) -> Rows:
-    return below("status", counts(*names))
-
-
-def _parts(status: Obj) -> Iterator[FieldError]:
-    """No more replicas are ready, updated … than there are."""
-    for name in PARTS:
-        if (number := status.get(name) or 0) > (status.get("replicas") or 0):
-            yield invalid(f".{name}", number, "cannot be greater than status.replicas")
-    if (number := status.get("availableReplicas") or 0) > (status.get("readyReplicas") or 0):
-        yield invalid(".availableReplicas", number, "cannot be greater than readyReplicas")
-
-
-@limited
-def _job(obj: Obj, old: Obj) -> Iterator[FieldError]:
-    """Yield the errors of a Job's status. How it has ended is checked only if that changes."""
-    status = _status(obj)
-    true = _true(status)
-    yield from _JOB.errors(obj)
-    if _end(status) == _end(_status(old)):
-        return
-    if "Complete" in true and "Failed" in true:
-        yield unfit(_CONDITIONS, "cannot set both Complete=True and Failed=True conditions")
-    if "Complete" in true and not status.get("completionTime"):
-        yield required("status.completionTime", "completionTime is required for Complete jobs")
-    for ends, first in (("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")):
-        if ends in true and first not in true:
-            yield unfit(_CONDITIONS, f"cannot set {ends}=True condition without the {first}=true condition")
-    if true & {"Complete", "Failed"} and not status.get("startTime"):
-        yield required("status.startTime", "startTime is required for finished job")
-
-
-def _true(status: Obj) -> set[Any]:
-    return {each.get("type") for each in status.get("conditions") or [] if each.get("status") == "True"}
-
-
-def _end(status: Obj) -> tuple[Any, ...]:
-    met = _true(status) & {"Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"}
-    return met, status.get("startTime"), status.get("completionTime")
-
-
-def _namespace(obj: Obj) -> Iterator[FieldError]:
-    phase, going = _status(obj).get("phase") or "Active", (obj.get("metadata") or {}).get("deletionTimestamp")
-    if going and phase != "Terminating":
-        why = "may only be 'Terminating' if `deletionTimestamp` is not empty"
-        yield invalid("status.Phase", phase, why)
-    elif not going and phase != "Active":
-        yield invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")
-
-
-def _status(obj: Obj) -> Obj:
-    status: Obj = obj.get("status") or {}
-    return status
-
-
-_REPLICAS = table_of(*_counts("replicas", *PARTS, "observedGeneration", "collisionCount"), ("status", _parts))
-_JOB = table_of(*_counts("active", "ready", "succeeded", "failed", "terminating"))
-_FLOW = table_of((_CONDITIONS, conditions.of_flow_control))
-_TABLES = {
-    "daemonsets.apps": table_of(*_counts(*DAEMONS)),
-    "namespaces": table_of(("", _namespace)),
-    "poddisruptionbudgets.policy": table_of((_CONDITIONS, conditions.common), *_counts(*DISRUPTIONS)),
-    "horizontalpodautoscalers.autoscaling": table_of(*_counts("currentReplicas", "desiredReplicas")),
-    "apiservices.apiregistration.k8s.io": table_of((_CONDITIONS, conditions.of_services)),
-    "flowschemas.flowcontrol.apiserver.k8s.io": _FLOW,
-    "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": _FLOW,
-    **dict.fromkeys(
-        ("deployments.apps", "replicasets.apps", "replicationcontrollers", "statefulsets.apps"),
-        _REPLICAS,
-    ),
-}  # fmt: skip
-
-
-def status_errors(resource: str, obj: Obj, old: Obj) -> list[FieldError]:
-    """Return the errors of a status that replaces that of `old`; only some kinds have rules."""
-    if resource == "jobs.batch":
-        return _job(obj, old)
-    return _TABLES[resource].errors(obj) if resource in _TABLES else []
+    return [
+        *islice(pod_warnings(obj, old), MOST_WARNINGS),
+        *islice(own_warnings(resource, obj, old), MOST_WARNINGS),
+    ]

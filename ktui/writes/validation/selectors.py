@@ -115,9 +115,15 @@ def selector_shown(selector: Any) -> Any:
     if labels := selector.get("matchLabels"):
         shown["matchLabels"] = dict(sorted(labels.items()))
     if expressions := selector.get("matchExpressions"):
-        order = ("key", "operator", "values")
-        shown["matchExpressions"] = [{n: e[n] for n in order if n in e} for e in expressions]
+        shown["matchExpressions"] = [
+            {"key": e.get("key") or "", "operator": e.get("operator") or "", **_values(e)}
+            for e in expressions
+        ]
     return shown
+
+
+def _values(expression: Obj) -> Obj:
+    return {"values": expression["values"]} if expression.get("values") else {}
 
 
 def _template_labels(spec: Obj) -> Obj:

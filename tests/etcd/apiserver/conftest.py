@@ -15,7 +15,7 @@ import pytest
 
 from ktui.apiserver.app import Application
 from ktui.apiserver.http.listener import HttpServer
-from ktui.apiserver.server import RequestLog, Services, Unlimited
+from ktui.apiserver.server import RequestLog, Services
 from ktui.authn.service_accounts import TokenSettings
 from ktui.cacher.cacher import Cacher
 from ktui.cacher.cachers import Registry
@@ -25,6 +25,8 @@ from ktui.contract.events import ServerInfo
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.kube.flow_schemas import FlowSchema, classify
+from ktui.kube.requestinfo import RequestAttributes
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.users import Requester
 from ktui.storage.browser import EtcdBrowser
@@ -128,6 +130,19 @@ class Api:
         return created
 
 
+class Unlimited:
+    """Flow control that limits nothing."""
+
+    def classify(self, who: Requester, asked: RequestAttributes, minor: int) -> FlowSchema:
+        return classify(who, asked, minor)
+
+    async def enter(self, *_: Any) -> None:
+        pass
+
+    def metrics(self, _: Any) -> tuple[()]:
+        return ()
+
+
 @contextlib.asynccontextmanager
 async def running(
     client: EtcdClient,
@@ -168,12 +183,12 @@ async def running(
         StoredCodec(),
         chain.authenticator,
         chain.authorizer,
-        flow_control=flow.controller if seats else Unlimited(),
+        flow.controller if seats else Unlimited(),
         request_logs=request_logs,
         disabled_admission=disabled_admission,
     )
     app = Application(services, WRITES | chain.handlers | flow.handlers)
-    server = HttpServer(app, "127.0.0.1:0")
+    server = HttpServer(app, "127.0.0.1:0", service=app)
     await server.start()
     definitions = DefinitionController(registry)
     definitions.start()

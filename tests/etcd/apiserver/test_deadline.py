@@ -11,6 +11,7 @@ from ktui.contract.events import CacheStatus, RequestFinished, RequestRouted
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
+from ktui.kube.resources import builtin
 from ktui.telemetry.bus import Bus
 
 from ..cacher.link import Link
@@ -34,7 +35,7 @@ async def stalled(link: Link, prefix: str) -> AsyncIterator[Api]:
     async with running(client, prefix) as api:
         assert (await api.get("/api/v1/nodes")).status_code in (200, 429)
         registry = api.services.registry
-        assert await registry.find("nodes").ready()
+        assert await registry.for_resource(builtin("", "nodes")).ready()
         link.stall()
         yield api
         link.restore()

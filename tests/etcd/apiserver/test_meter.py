@@ -8,6 +8,7 @@ import json
 import pytest
 
 from ktui.contract.events import RequestFinished, WatcherState
+from ktui.kube.resources import builtin
 from ktui.kube.versions import behaviour_of
 from ktui.storage.store import Store
 from tests.etcd.apiserver.conftest import Api
@@ -125,7 +126,7 @@ async def test_the_cache_is_compared_with_etcd_at_its_own_revision(api: Api) -> 
     assert result["cache"]["objects"] == result["etcd"]["objects"] >= 8
     assert result["etcd"]["bytes"] > stored and result["etcd"]["rpcs"] == 1
 
-    cacher = api.services.registry.find("configmaps")
+    cacher = api.services.registry.for_resource(builtin("", "configmaps"))
     assert cacher is not None and cacher.cache is not None
     store = cacher.cache.memory.store
     store.remove(store.all()[0].key)

@@ -129,7 +129,9 @@ async def test_groups_are_in_the_order_of_their_api_services(api: Api, widgets: 
     for definition in (widgets, older):
         assert (await api.create(DEFINITIONS, definition)).status_code == 201
     await api.catalog.until(
-        lambda c: bool(c.find("aaa.io", "v2", "widgets") and c.find("example.io", "v1", "widgets"))
+        lambda c: bool(
+            c.table.find("aaa.io", "v2", "widgets") and c.table.find("example.io", "v1", "widgets")
+        )
     )
     groups = [group["name"] for group in (await api.get("/apis")).json()["groups"]]
     assert groups[-2:] == ["example.io", "aaa.io"]

@@ -10,6 +10,7 @@ import pytest
 
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.errors import UnreachableError
+from ktui.kube.resources import builtin
 from ktui.telemetry.bus import Subscription
 from tests.etcd.apiserver.conftest import Api
 
@@ -141,10 +142,10 @@ async def test_filling_a_cache_can_be_cancelled(api: Api) -> None:
     assert refused.status_code == 409 and "cold" in refused.json()["message"]
     async with api.services.registry._gate:  # another cache is being filled: this one waits for its turn
         assert (await api.http.post(path)).status_code == 202
-        cacher = api.services.registry.find("configmaps")
+        cacher = api.services.registry.for_resource(builtin("", "configmaps"))
         assert cacher is not None and cacher.state().state == "initializing"
         assert (await api.http.delete(path)).status_code == 200
-        again = api.services.registry.find("configmaps")
+        again = api.services.registry.for_resource(builtin("", "configmaps"))
         assert again is not None and again is not cacher and again.state().state == "cold"
     await api.http.post(path)
     await api.warm()

@@ -98,6 +98,8 @@ def steps() -> Iterator[Step]:
     yield "DELETE", f"{INSIDE}/m3", {}, None
     yield "DELETE", f"{INSIDE}/m3", {}, None
     yield "DELETE", f"{INSIDE}?labelSelector=app%3Dx1", {}, None
+    # The answer of a deletion has no revision to wait for. Once this write is seen, deletions are counted.
+    yield "POST", INSIDE, JSON, {"metadata": {"name": "last"}}
 
 
 GET_QUERIES = (
@@ -136,7 +138,10 @@ OTHERS: tuple[dict[str, str], ...] = (
 
 
 class Masked:
-    """Replaces what differs between runs: ids, times, ports, and revisions from `first` on."""
+    """Replaces what differs between runs: ids, times, ports, and revisions from `first` on.
+
+    A request queues for the loop when its work took a turn, as it does on a busy machine.
+    """
 
     def __init__(self, first: int) -> None:
         self._first = first
@@ -157,7 +162,7 @@ class Masked:
 
     def answer(self, answer: httpx.Response) -> list[Any]:
         headers = [(k, v) for k, v in answer.headers.items() if k not in ("date", "server", "content-length")]
-        timing = re.sub(r";dur=[\d.]+", "", answer.headers.get("server-timing", ""))
+        timing = re.sub(r"queue;dur=[\d.]+, |;dur=[\d.]+", "", answer.headers.get("server-timing", ""))
         kept = [[k, self.text(v)] for k, v in headers if k not in ("server-timing", "x-ktui-request-id")]
         return [answer.status_code, kept, timing]
 
@@ -166,7 +171,7 @@ class Masked:
         for name in ("id", "seq", "at", "ms", "cpu_ms", "peer", "process_growth", "initial_ms", "audit_id"):
             told.pop(name, None)
         if "phases" in told:
-            told["phases"] = [*told["phases"]]
+            told["phases"] = [phase for phase in told["phases"] if phase != "queue"]
         for stage in told.get("chain", []):
             stage.pop("ms", None)
         told["bytes"] = [told.pop(name, 0) for name in BYTES]

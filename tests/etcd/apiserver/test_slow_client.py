@@ -12,6 +12,7 @@ import pytest
 
 from ktui.apiserver.http.response import Response
 from ktui.contract.events import WatcherClosed, WatcherOpened
+from ktui.kube.resources import builtin
 
 from .conftest import TOKEN, Api
 from .told import Told
@@ -25,7 +26,7 @@ async def test_it_is_cut_off_when_queue_and_connection_are_full(api: Api):
     """Telemetry says so while the client still does not read, and its request goes on."""
     first = await api.config_map("c0")
     registry = api.services.registry
-    cacher = registry.find("configmaps")
+    cacher = registry.for_resource(builtin("", "configmaps"))
     assert cacher is not None and await cacher.ready() and cacher.cache is not None
     path = f"/api/v1/configmaps?watch=1&resourceVersion={first['metadata']['resourceVersion']}"
     url = urlsplit(api.server.url)

@@ -20,11 +20,6 @@ pytestmark = pytest.mark.anyio
 
 
 async def hello(scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "lifespan":
-        for event in ("startup", "shutdown"):
-            await receive()
-            await send({"type": f"lifespan.{event}.complete"})
-        return
     await Response(send).text(200, "hello")
 
 

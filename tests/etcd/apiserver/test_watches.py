@@ -13,7 +13,7 @@ import pytest
 from ktui.apiserver.http import listener
 from ktui.contract.events import WatcherClosed
 from ktui.kube.requestinfo import parse_path
-from ktui.kube.resources import BUILTIN
+from ktui.kube.resources import BUILTIN, builtin
 from tests.etcd.apiserver.conftest import TABLE, Api
 from tests.etcd.apiserver.told import Told
 
@@ -113,7 +113,7 @@ async def test_the_stream_ends_with_its_timeout(api: Api) -> None:
 
 async def test_a_client_that_leaves_frees_its_watcher(api: Api) -> None:
     rv = await ready(api)
-    cacher = api.services.registry.find("configmaps")
+    cacher = api.services.registry.for_resource(builtin("", "configmaps"))
     assert cacher is not None and cacher.cache is not None
     told = Told(api.services.bus.subscribe())
     async with watching(api, f"resourceVersion={rv}"):

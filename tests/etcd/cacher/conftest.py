@@ -124,13 +124,18 @@ def names(answer: ListAnswer) -> list[str]:
     return [f"{obj.namespace}/{obj.name}" for obj in answer.objects]
 
 
+def events_of(answer: WatchAnswer) -> AsyncIterator[OutEvent]:
+    """Yield a stream's events one by one."""
+    return (event async for batch in answer.stream.batches() for event in batch)
+
+
 async def read(answer: WatchAnswer, until: Callable[[OutEvent], bool]) -> list[tuple[str, str, int]]:
     """Events (type, name, rv) up to the first that satisfies `until`; the stream is closed then."""
     seen = []
     async with asyncio.timeout(60):
-        async for event in answer.events:
+        async for event in events_of(answer):
             seen.append((event.type, event.object.name if event.object else "", event.rv))
             if until(event):
-                answer.close()
+                answer.stream.close("client gone")
                 break
     return seen

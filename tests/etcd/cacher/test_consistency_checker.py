@@ -82,11 +82,10 @@ async def test_a_lost_object_is_found_named_and_repaired_by_its_next_change(clus
     assert cache.lose() == "a/c0"
     assert names(await cluster.list("resourceVersion=0")) == ["a/c1", "a/c2"], "what clients would get"
     assert await cache.checker.once() == "failure"
-    state, last = cache.state(), cache.checker.last
-    assert last is not None
-    assert (state.check, state.check_objects, state.check_bytes) == ("failure", 3, last.bytes)
+    state = cache.state()
+    assert (state.check, state.check_objects) == ("failure", 3)
     assert state.check_detail.startswith("a/c0 is missing in the cache (RV ")
-    assert (last.rpcs, last.keys) == (1, 3) and last.bytes > 0 and last.ms > 0 and state.checked_at == last.at
+    assert state.check_bytes > 0 and state.check_ms > 0 and state.checked_at > 0
     await cluster.put("c0", again="yes")
     await cluster.list()
     assert await cache.checker.once() == "success"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ktui.cacher import watch_cache as revision_waiter
-from ktui.cacher.consistency_check import check
 from ktui.kube.status import StatusError
 from ktui.telemetry.meter import Meter, metered
 
@@ -209,12 +208,12 @@ async def test_the_cache_has_the_digest_of_etcd(cluster: Cluster):
         await cluster.put(f"c{number}")
     await cluster.delete("c7")
     await cluster.list()
-    result = await check(cacher.store, cacher.cache.memory)
+    result = await cacher.cache.checker.check()
     assert result.consistent
-    assert (result.cache_objects, result.etcd_objects) == (19, 19)
+    assert (result.cache.objects, result.etcd.objects, result.etcd.rpcs) == (19, 19, 1)
     cacher.cache.memory.store.remove(f"{cacher.store.prefix}a/c3")
-    result = await check(cacher.store, cacher.cache.memory)
-    assert (result.consistent, result.cache_objects) == (False, 18)
+    result = await cacher.cache.checker.check()
+    assert (result.consistent, result.cache.objects) == (False, 18)
 
 
 async def test_a_revision_beyond_int64_is_too_large_not_an_error(cluster: Cluster):

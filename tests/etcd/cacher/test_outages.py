@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cacher import errors, progress, reflector, watch_cache
+from ktui.cacher import cachers, errors, reflector, watch_cache
 from ktui.etcd import connection_liveness
 from ktui.etcd.client import EtcdClient
 from ktui.etcd.client_config import EtcdConfig
@@ -101,7 +101,7 @@ async def test_an_etcd_that_is_killed_and_comes_back(etcd_of_ours: ShotEtcd, cut
     rv = await etcd_of_ours.put(cut_off.prefix, "c2", "red")
     await until(lambda: watched.seen == [("ADDED", "c2", rv)])
     assert (cacher.state().error, cacher.cache.memory.generation) == ("", 1)
-    watched.answer.close()
+    watched.answer.stream.close("client gone")
     await watched.task
 
 
@@ -123,7 +123,7 @@ async def test_a_watch_straight_from_etcd_goes_on_after_the_connection_broke(
     third = await happens("e3")
     await until(lambda: len(watched.seen) == 3 or watched.ended)
     assert watched.seen == [("ADDED", "e1", first), ("ADDED", "e2", second), ("ADDED", "e3", third)]
-    watched.answer.close()
+    watched.answer.stream.close("client gone")
     await watched.task
 
 
@@ -145,7 +145,7 @@ async def test_a_connection_that_died_without_a_word(
     third = await etcd_of_ours.put(cut_off.prefix, "c4", "red")
     await until(lambda: watched.seen[1:] == [("ADDED", "c3", second), ("ADDED", "c4", third)])
     assert (cacher.state().error, cacher.cache.memory.generation) == ("", 1)
-    watched.answer.close()
+    watched.answer.stream.close("client gone")
     await watched.task
 
 
@@ -154,7 +154,7 @@ async def test_a_cache_that_does_not_hear_from_etcd_says_so(
 ):
     monkeypatch.setattr(connection_liveness, "TICK_SECONDS", 0.01)
     monkeypatch.setattr(connection_liveness, "QUIET_SECONDS", 0.05)
-    monkeypatch.setattr(progress, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(cachers, "LOOK_SECONDS", 0.01)
     await etcd_of_ours.put(cut_off.prefix, "c1", "red")
     cacher = await cut_off.warm()
     etcd_of_ours.pause()
@@ -239,7 +239,7 @@ async def test_a_deletion_at_the_compacted_revision_is_not_lost(
     await until(lambda: watched.ended or bool(watched.seen))
     assert watched.seen in ([], [("DELETED", "c1", deleted)])
     assert watched.ended or watched.seen
-    watched.answer.close()
+    watched.answer.stream.close("client gone")
     await watched.task
     assert names(await cut_off.list()) == ["a/c1"]
 
@@ -264,7 +264,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_delays_no_other(
     again = Watched(since, "", await cut_off.watch(f"resourceVersion={slow.seen[-1][2]}"))
     await until(lambda: len(again.seen) == len(written) - len(slow.seen))
     for watched in (quick, again):
-        watched.answer.close()
+        watched.answer.stream.close("client gone")
         await watched.task
 
 

@@ -14,7 +14,7 @@ from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter, metered
 from tests.etcd.streaming import StreamingGateway
 
-from .conftest import Cluster, names
+from .conftest import Cluster, events_of, names
 
 pytestmark = pytest.mark.anyio
 
@@ -109,11 +109,11 @@ async def test_a_watch_of_etcd_lists_by_a_stream(streaming: Cluster, gateway: St
     streaming.settings.watch_cache = False
     answer = await streaming.watch("", "a")
     seen = []
-    async for event in answer.events:
+    async for event in events_of(answer):
         seen.append(event)
         if len(seen) == 13:
             break
-    answer.close()
+    answer.stream.close("client gone")
     assert gateway.streams == 1
 
 

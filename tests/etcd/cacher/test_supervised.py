@@ -52,7 +52,7 @@ async def test_a_failing_dispatcher_begins_again_with_a_list(
     third = await supervised.put("c3")
     again = Watched(second, "", await supervised.watch(f"resourceVersion={second}"))
     await until(lambda: again.seen == [("ADDED", "c3", third)])
-    again.answer.close()
+    again.answer.stream.close("client gone")
     await again.task
     assert [str(failure) for failure in supervised.registry.supervisor.failures] == [
         "the watch cache of configmaps failed, trying again every 1 s: ZeroDivisionError: a bug"
@@ -75,5 +75,5 @@ async def test_a_watch_of_etcd_that_meets_a_bug_ends_with_an_error(
          "involvedObject": {"namespace": "a"}}
     )  # fmt: skip
     async with asyncio.timeout(60):
-        told = [event.line() async for batch in answer.batches() for event in batch]
+        told = [event.line() async for batch in answer.stream.batches() for event in batch]
     assert len(told) == 1 and b'"code":500' in told[0] and b"a bug" in told[0]

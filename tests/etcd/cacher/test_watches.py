@@ -9,7 +9,7 @@ import pytest
 
 from ktui.kube.status import StatusError
 
-from .conftest import Cluster, read
+from .conftest import Cluster, events_of, read
 
 pytestmark = pytest.mark.anyio
 
@@ -60,10 +60,10 @@ async def test_initial_events_end_with_a_bookmark(cluster: Cluster):
 
 
 async def _until_bookmark(answer):
-    async for event in answer.events:
+    async for event in events_of(answer):
         yield event
         if event.type == "BOOKMARK":
-            answer.close()
+            answer.stream.close("client gone")
 
 
 async def test_an_object_that_leaves_the_selector_is_deleted_at_the_updates_revision(cluster: Cluster):
@@ -73,10 +73,10 @@ async def test_an_object_that_leaves_the_selector_is_deleted_at_the_updates_revi
     answer = await cluster.watch(f"resourceVersion={start}&labelSelector=colour%3Dred")
     left, back = await cluster.put("c1", colour="blue"), await cluster.put("c1", colour="red")
     seen = []
-    async for event in answer.events:
+    async for event in events_of(answer):
         seen.append((event.type, event.rv, event.object.rv, event.object.labels))
         if event.rv == back:
-            answer.close()
+            answer.stream.close("client gone")
     assert seen == [
         ("DELETED", left, left, {"colour": "red"}),
         ("ADDED", back, back, {"colour": "red"}),
@@ -98,7 +98,7 @@ async def test_too_old_is_an_error_in_the_stream(cluster: Cluster):
     await cluster.put("c2")
     cacher = await cluster.warm()
     answer = await cluster.watch(f"resourceVersion={old}")
-    (event,) = [event async for event in answer.events]
+    (event,) = [event async for event in events_of(answer)]
     status = msgspec.json.decode(event.line())["object"]
     oldest = cacher.cache.memory.event_buffer.oldest_watch_rv
     assert (status["code"], status["reason"]) == (410, "Expired")
@@ -130,7 +130,7 @@ async def test_closing_leaves_no_watcher_behind(cluster: Cluster):
         while not len(cacher.cache.dispatcher.watchers):
             await asyncio.sleep(0)
     assert cacher.state().watchers == 1
-    answer.close("timeout")
+    answer.stream.close("timeout")
     assert await reading == []
     assert (cacher.state().watchers, len(cacher.cache.dispatcher.watchers)) == (0, 0)
     assert answer.stream.cause == "timeout"
@@ -175,5 +175,5 @@ async def test_events_are_watched_in_etcd_itself(cluster: Cluster):
     assert [each[0] for each in seen] == ["ADDED", "ADDED", "BOOKMARK"]
 
     answer = await cluster.watch(f"{query}&resourceVersion={second + 1000}", resource="events")
-    (error,) = [event async for event in answer.events]
+    (error,) = [event async for event in events_of(answer)]
     assert msgspec.json.decode(error.line())["object"]["code"] == 504

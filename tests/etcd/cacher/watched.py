@@ -39,7 +39,7 @@ class Watched:
         return b'"code":410' in self.told
 
     async def _read(self) -> None:
-        async for batch in self.answer.batches():
+        async for batch in self.answer.stream.batches():
             for event in batch:
                 self._take(event)
             await self.reading.wait()

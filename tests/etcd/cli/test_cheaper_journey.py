@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ktui.cli.child import AttachLauncher
-from ktui.client.api import ApiClient
 from ktui.client.connection import ServerConnection
 from ktui.core.lab.result import LabResult
 from ktui.core.lab.trial import Verdict
@@ -16,8 +15,9 @@ from ktui.tui.app import KtuiApp
 from ktui.tui.lab.screen import LabScreen
 from ktui.tui.overview.screen import OverviewScreen
 from ktui.tui.source import LiveSource
-from ktui.workloads.demo.light_traffic import Poll, follow_together, polls_of
+from ktui.workloads.demo.light_traffic import Poll, demo_client, follow_together, polls_of
 from ktui.workloads.demo.plan import make_plan
+from ktui.workloads.running.fleet import Fleet
 from tests.etcd.cli.conftest import SIZE
 
 HANGS = 60.0
@@ -39,13 +39,12 @@ async def ask_like_the_demo(connection: ServerConnection) -> None:
 
 
 async def _repeat(connection: ServerConnection, poll: Poll) -> None:
-    clients = [ApiClient(connection, poll.user_agent) for _ in poll.nodes or ("",)]
+    fleet = Fleet(connection)
     try:
         for _ in range(ROUNDS):
-            await follow_together(clients, poll)
+            await follow_together(demo_client(fleet, poll.user_agent), poll)
     finally:
-        for client in clients:
-            await client.close()
+        await fleet.close()
 
 
 @pytest.mark.anyio

@@ -95,11 +95,12 @@ async def test_a_key_and_its_past(client: EtcdClient, browser: EtcdBrowser, pref
     first = (await client.create(key.encode(), body % 1)).revision
     second = (await client.update(key.encode(), body % 2, first)).revision
     now = await browser.key(key)
-    assert now is not None and now.json is not None
-    assert (now.encoding, now.kind, now.json["spec"], now.ttl) == ("json", "Widget", 2, -1)
-    assert now.json["metadata"]["resourceVersion"] == str(second)
+    assert now is not None and now.decoded.json is not None and now.ttl == -1
+    read = now.decoded
+    assert (read.encoding, read.kind, read.json["spec"]) == ("json", "Widget", 2)
+    assert read.json["metadata"]["resourceVersion"] == str(second)
     old = await browser.key(key, first)
-    assert old is not None and old.json is not None and old.json["spec"] == 1
+    assert old is not None and old.decoded.json is not None and old.decoded.json["spec"] == 1
     assert [row.mod_revision for row in await browser.history(key)] == [second, first]
     assert await browser.key(f"{key}-nothing") is None
 
@@ -113,7 +114,7 @@ async def test_the_current_revision_of_a_key_is_never_compacted(
     later = (await client.create(f"{prefix}/deployments/a/other".encode(), b"3")).revision
     await client.compact(later)
     kept = await browser.key(key, second)
-    assert kept is not None and kept.raw == b"2"
+    assert kept is not None and kept.kv.value == b"2"
     assert [row.mod_revision for row in await browser.history(key)] == [second]
     with pytest.raises(CompactedError):
         await browser.key(key, first)
@@ -133,15 +134,15 @@ async def test_what_is_no_object_says_why(
 ) -> None:
     await client.create(f"{prefix}/x".encode(), raw)
     value = await browser.key(f"{prefix}/x")
-    assert value is not None and value.json is None and value.raw == raw
-    assert value.encoding == encoding and says in value.error and value.error
+    assert value is not None and value.decoded.json is None and value.kv.value == raw
+    assert value.decoded.encoding == encoding and says in value.decoded.error and value.decoded.error
 
 
 async def test_the_remaining_time_of_a_lease(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
     lease = await client.grant_lease(600)
     await client.create(f"{prefix}/x".encode(), b"", lease)
     value = await browser.key(f"{prefix}/x")
-    assert value is not None and 0 < value.ttl <= 600 and value.lease == lease
+    assert value is not None and 0 < value.ttl <= 600 and value.kv.lease == lease
 
 
 async def test_keys_of_any_bytes_can_be_opened(client: EtcdClient, browser: EtcdBrowser, prefix: str) -> None:
@@ -149,9 +150,8 @@ async def test_keys_of_any_bytes_can_be_opened(client: EtcdClient, browser: Etcd
     await client.create(key, b"here")
     (row,) = (await browser.keys(f"{prefix}/odd/")).keys
     value = await browser.key(row.key)
-    assert (
-        value is not None and value.raw == b"here" and value.key == row.key == f"{prefix}/odd/\\xff\\\\\x01"
-    )
+    assert row.key == f"{prefix}/odd/\\xff\\\\\x01"
+    assert value is not None and value.kv.value == b"here" and value.kv.key == key
     assert len(await browser.history(row.key)) == 1
 
 
@@ -160,7 +160,8 @@ async def test_what_a_field_takes(client: EtcdClient, browser: EtcdBrowser, pref
     await client.create(f"{prefix}/w".encode(), body % (b"x" * 900))
     value = await browser.key(f"{prefix}/w")
     assert value is not None
-    assert [field.path for field in value.sizes[:2]] == ["spec", "spec.text"] and value.sizes[0].share > 0.85
+    sizes = value.decoded.sizes
+    assert [field.path for field in sizes[:2]] == ["spec", "spec.text"] and sizes[0].share > 0.85
 
 
 async def test_an_etcd_that_others_depend_on_is_read_gently(client: EtcdClient, prefix: str) -> None:

@@ -57,7 +57,7 @@ async def use_everything(client: EtcdClient, store: Store, prefix: str, rv: int)
     await store.count()
     async with store.watch(rv - 1) as watch:
         assert [event.type for event in await anext(watch)] == ["ADDED"]
-        await watch.request_progress()
+        await watch.stream.request_progress()
     for write in (
         store.create(CONFIG_MAP),
         store.create(CONFIG_MAP, ttl=60),
@@ -73,7 +73,7 @@ async def use_everything(client: EtcdClient, store: Store, prefix: str, rv: int)
     await browser.keys(f"{prefix}/")
     await browser.history(f"{prefix}/leased")
     leased = await browser.key(f"{prefix}/leased")
-    assert leased is not None and leased.lease and leased.ttl is None
+    assert leased is not None and leased.kv.lease and leased.ttl is None
     follower = asyncio.create_task(follow_compactions(client, lambda _: None))
     await asyncio.sleep(0)
     follower.cancel()

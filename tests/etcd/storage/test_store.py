@@ -66,7 +66,7 @@ async def test_what_is_created_is_read_back(pods: Store) -> None:
     assert found.fields["spec.nodeName"] == "n1" and found.fields["status.phase"] == "Running"
     whole = json.loads(found.full_json())
     assert whole["kind"] == "Pod" and whole["metadata"]["resourceVersion"] == str(created.rv)
-    assert "kind" not in json.loads(found.item_json())
+    assert "kind" not in json.loads(b"".join(found.item_pieces()))
     with pytest.raises(StatusError, match='pods "a" already exists'):
         await pods.create(pod("a"))
 
@@ -224,7 +224,7 @@ async def test_watch_tells_states_before_and_after(pods: Store) -> None:
     gone = await pods.delete("shop", "a")
     async with pods.watch(first.rv - 1) as watch:
         (added,), (modified,), (deleted,) = [await anext(watch) for _ in range(3)]
-        await watch.request_progress()
+        await watch.stream.request_progress()
         (bookmark,) = await anext(watch)
     assert (added.type, added.previous, added.rv) == ("ADDED", None, first.rv)
     assert modified.object is not None and modified.previous is not None

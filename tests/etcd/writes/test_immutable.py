@@ -43,7 +43,7 @@ POD_SPEC: dict[str, Any] = {
 }
 LABELS = {"app": "x"}
 TEMPLATE = {"metadata": {"labels": LABELS}, "spec": POD_SPEC}
-STATEFUL_SET = {
+STATEFUL_SET: dict[str, Any] = {
     "selector": {"matchLabels": LABELS},
     "serviceName": "x",
     "template": TEMPLATE,
@@ -58,7 +58,7 @@ MANIFESTS = {
     f"{CORE}/pods": {"spec": POD_SPEC},
     f"{CORE}/services": {"spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30001}]}},
     f"{CORE}/secrets": {"stringData": {"a": "b"}, "immutable": True},
-    f"{CORE}/persistentvolumeclaims": {"spec": STATEFUL_SET["volumeClaimTemplates"][0]["spec"]},  # type: ignore[index]
+    f"{CORE}/persistentvolumeclaims": {"spec": STATEFUL_SET["volumeClaimTemplates"][0]["spec"]},
     f"{APPS}/deployments": {"spec": {"selector": {"matchLabels": LABELS}, "template": TEMPLATE}},
     f"{APPS}/statefulsets": {"spec": STATEFUL_SET},
     "/apis/batch/v1/namespaces/a/jobs": {
@@ -338,3 +338,42 @@ async def test_a_service_of_type_external_name_has_no_internal_traffic_policy(ap
     await api.create(f"{CORE}/services", {"metadata": {"name": "y"}, "spec": {"ports": [{"port": 80}]}})
     changed = await api.merge(f"{CORE}/services/y", {"spec": named})
     assert changed.status_code == 200 and "internalTrafficPolicy" not in changed.json()["spec"]
+
+
+_PORTS = [{"name": "a", "port": 80, "nodePort": 31555}, {"name": "b", "port": 81, "nodePort": 31555}]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "message"),
+    [
+        (
+            {"clusterIP": "fd00::1"},
+            "spec.clusterIPs[0]",
+            'Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster',
+        ),
+        (
+            {"clusterIP": "10.1.2.3", "sessionAffinity": "No"},
+            "spec.clusterIPs",
+            'Invalid value: ["10.1.2.3"]: failed to allocate IP 10.1.2.3: the provided IP (10.1.2.3) is not '
+            "in the valid range. The range of valid IPs is 10.32.0.0/16",
+        ),
+        (
+            {"type": "NodePort", "ports": _PORTS, "sessionAffinity": "No"},
+            "spec.ports[1].nodePort",
+            "Invalid value: 31555: provided port is already allocated",
+        ),
+    ],
+)
+async def test_a_new_service_is_allocated_before_it_is_validated(
+    api: Api, spec: dict[str, Any], field: str, message: str
+) -> None:
+    new = {"metadata": {"name": "z"}, "spec": {"ports": [{"port": 80}], **spec}}
+    for options in ({}, {"dryRun": "All"}):
+        refused = await api.create(f"{CORE}/services", new, **options)
+        assert causes(refused) == [(field, "FieldValueInvalid", message)]
+
+
+async def test_ports_of_one_number_may_share_a_node_port(api: Api) -> None:
+    ports = [_PORTS[0], {**_PORTS[0], "name": "b", "protocol": "UDP"}]
+    created = await make(api, f"{CORE}/services", {"spec": {"type": "NodePort", "ports": ports}})
+    assert [port["nodePort"] for port in created["spec"]["ports"]] == [31555, 31555]

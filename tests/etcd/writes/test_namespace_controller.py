@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ktui.kube.resources import builtin
+from ktui.kube.versions import behaviour_of
 from ktui.telemetry.meter import yield_to_loop
 from ktui.writes.deletion_controllers import NamespaceController
 from tests.etcd.apiserver.conftest import Api
@@ -77,6 +78,25 @@ async def test_a_finalizer_keeps_it_and_the_conditions_say_so(served: Api) -> No
     assert conditions["NamespaceDeletionContentFailure"]["status"] == "False"
     await served.merge(f"{OLD}/configmaps/kept", {"metadata": {"finalizers": None}})
     await old_namespace(served, gone)
+
+
+@pytest.mark.parametrize(("version", "stays"), [("1.32", False), ("1.36", True)])
+async def test_the_rest_waits_until_the_pods_are_gone(api: Api, version: str, stays: bool) -> None:
+    api.services.settings.behaviour = behaviour_of(version)
+    controller = NamespaceController(api.app.server)
+    await api.create(NAMESPACES, {"metadata": {"name": "old"}})
+    await api.create(f"{OLD}/configmaps", {"metadata": {"name": "c"}})
+    await api.create(f"{OLD}/pods", {**POD, "metadata": {"name": "p", "finalizers": ["example.io/hold"]}})
+    await api.delete(OLD)
+    controller.start()
+    try:
+        await old_namespace(api, lambda _, found: bool(found["status"].get("conditions")))
+        assert (await api.get(f"{OLD}/pods/p")).json()["metadata"]["deletionTimestamp"]
+        assert ((await api.get(f"{OLD}/configmaps/c")).status_code == 200) is stays
+        await api.merge(f"{OLD}/pods/p", {"metadata": {"finalizers": None}})
+        await old_namespace(api, gone)
+    finally:
+        await controller.stop()
 
 
 async def test_one_that_was_marked_before_the_controller_began_is_deleted(api: Api) -> None:

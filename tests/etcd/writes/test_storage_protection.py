@@ -17,8 +17,9 @@ pytestmark = [pytest.mark.etcd, pytest.mark.anyio]
 
 CLAIMS, PODS = "/api/v1/namespaces/a/persistentvolumeclaims", "/api/v1/namespaces/a/pods"
 VOLUMES = "/api/v1/persistentvolumes"
+CLASSES = "/apis/storage.k8s.io/v1/volumeattributesclasses"
 SIZE = {"storage": "1Gi"}
-CLAIM = {
+CLAIM: dict[str, Any] = {
     "metadata": {"name": "c"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": SIZE}},
 }
@@ -86,6 +87,20 @@ async def test_a_bound_volume_stays_and_a_free_one_goes(protected: Api) -> None:
     assert (await protected.get(f"{VOLUMES}/v")).status_code == 200
     await protected.merge(f"{VOLUMES}/v/status", {"status": {"phase": "Released"}})
     await gone(protected, f"{VOLUMES}/v")
+
+
+async def test_a_class_of_attributes_stays_while_a_claim_has_it(protected: Api) -> None:
+    fast = {"metadata": {"name": "fast"}, "driverName": "a.b", "parameters": {"iops": "9"}}
+    await made(protected, CLASSES, fast)
+    await made(protected, CLASSES, {**fast, "metadata": {"name": "free"}})
+    await made(protected, CLAIMS, {**CLAIM, "spec": {**CLAIM["spec"], "volumeAttributesClassName": "fast"}})
+    marked = (await protected.delete(f"{CLASSES}/fast")).json()["metadata"]
+    assert marked["finalizers"] == ["kubernetes.io/vac-protection"]
+    await protected.delete(f"{CLASSES}/free")
+    await gone(protected, f"{CLASSES}/free")
+    assert (await protected.get(f"{CLASSES}/fast")).status_code == 200
+    await protected.delete(f"{CLAIMS}/c")
+    await gone(protected, f"{CLASSES}/fast")
 
 
 async def test_only_a_pod_that_may_use_the_claim_is_decoded(

@@ -133,7 +133,7 @@ async def test_a_null_label_is_empty(api: Api, widgets: dict[str, Any], custom: 
         path = "/apis/example.io/v1/namespaces/a/widgets"
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         assert (await api.create(definitions, widgets)).status_code == 201
-        await api.catalog.until(lambda catalog: catalog.find("example.io", "v1", "widgets") is not None)
+        await api.catalog.until(lambda catalog: catalog.table.find("example.io", "v1", "widgets") is not None)
     body: dict[str, Any] = {"metadata": {"name": "n", "labels": {"a": None}, "annotations": {"b": None}}}
     if custom:
         body |= {"apiVersion": "example.io/v1", "kind": "Widget"}

@@ -31,11 +31,6 @@ MOST = 4
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Answers with the path; `/hold` begins an answer that never ends."""
-    if scope["type"] == "lifespan":
-        for word in ("startup", "shutdown"):
-            await receive()
-            await send({"type": f"lifespan.{word}.complete"})
-        return
     path = scope["path"]
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": path.encode(), "more_body": path == "/hold"})

@@ -195,11 +195,6 @@ async def _serve(directory: Path, guard: str) -> None:
     connections = Connections(most_connections(FILES))
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            for word in ("startup", "shutdown"):
-                await receive()
-                await send({"type": f"lifespan.{word}.complete"})
-            return
         figures = f"{connections.refused} {connections.silent} {len([*Path('/dev/fd').iterdir()])}"
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": figures.encode()})

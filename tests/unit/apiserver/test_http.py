@@ -14,7 +14,7 @@ import pytest
 from cryptography import x509
 
 from ktui.apiserver.http import tls
-from ktui.apiserver.http.listener import Lifespan, PortInUse, claim_port, split_listen
+from ktui.apiserver.http.listener import HttpServer, PortInUse, claim_port, split_listen
 from ktui.apiserver.http.loopback import host_of_header
 from ktui.apiserver.http.request import BodyIncomplete, BodyTooLarge
 from ktui.apiserver.http.response import MOST_AT_ONCE, PIECE_BYTES, THRESHOLD_BYTES, Body, accepts_gzip
@@ -228,12 +228,22 @@ def test_a_server_that_comes_back_is_lent_the_certificate_its_clients_trust(
     assert again.cert.read_bytes() == trusted, "who serves keeps its own"
 
 
-def test_an_application_that_cannot_start_says_why() -> None:
+def test_a_service_that_cannot_start_says_why() -> None:
+    class Service:
+        async def start(self) -> None:
+            raise RuntimeError("no etcd")
+
+        async def stop(self) -> None:
+            raise AssertionError
+
     async def app(scope: object, receive: object, send: object) -> None:
-        raise RuntimeError("no etcd")
+        raise AssertionError
+
+    async def start() -> None:
+        await HttpServer(app, "127.0.0.1:0", service=Service()).start()
 
     with pytest.raises(RuntimeError, match="no etcd"):
-        asyncio.run(Lifespan(app).startup())
+        asyncio.run(start())
 
 
 @pytest.mark.parametrize(

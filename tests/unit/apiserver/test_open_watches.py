@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from ktui.apiserver.watches import STOPPING, OpenWatches
-from ktui.cacher.cacher_requests import WatchAnswer
+from ktui.cacher.cacher_requests import WatchEvents
 from ktui.contract.events import WatcherOpened
 from ktui.telemetry.bus import Bus
 from ktui.telemetry.meter import Meter
@@ -27,9 +27,9 @@ class Stream:
 async def test_a_watch_that_was_requested_before_the_stop_ends_too() -> None:
     watches = OpenWatches(Bus())
     early, late = Stream(), Stream()
-    watches.add(_opened(1), cast(WatchAnswer, early), Meter())
+    watches.add(_opened(1), cast(WatchEvents, early), Meter())
     watches.end_all()
-    watches.add(_opened(2), cast(WatchAnswer, late), Meter())
+    watches.add(_opened(2), cast(WatchEvents, late), Meter())
     assert (early.cause, late.cause) == (STOPPING, STOPPING)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -12,7 +11,7 @@ import pytest
 
 from ktui.apiserver.authorization import authorize
 from ktui.apiserver.call import Call
-from ktui.apiserver.metrics.metric_types import Counter, Gauge, Histogram, labels, render
+from ktui.apiserver.metrics.metric_types import Counter, Gauge, Histogram, render
 from ktui.apiserver.pages import discovery
 from ktui.apiserver.pages.discovery import aggregated_version
 from ktui.apiserver.pages.etcd import MASK, describe
@@ -26,10 +25,13 @@ from ktui.cacher.cachers import Registry
 from ktui.cacher.settings import Settings
 from ktui.contract.etcd_documents import FieldSize
 from ktui.contract.events import EtcdProgress, EtcdUsage, ServerInfo
+from ktui.etcd.types import KV
 from ktui.kube.requestinfo import parse_path, request_verb
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
+from ktui.storage.browser import KeyValue
+from ktui.storage.keys import DecodedValue
 from ktui.storage.store import Store
 from ktui.telemetry.bus import Bus
 from tests.unit.apiserver.asgi import Exchange
@@ -113,52 +115,45 @@ def test_telemetry_tells_the_state_first_then_what_happens() -> None:
     assert (third["type"], third["head"], third["at"]) == ("progress", 9, 5.0)
 
 
-@dataclass
-class Stored:
-    key: str = "/registry/secrets/shop/s"
-    mod_revision: int = 7
-    create_revision: int = 6
-    version: int = 2
-    lease: int = 0
-    ttl: int = -1
-    encoding: str = "protobuf"
-    api_version: str = "v1"
-    kind: str = "Secret"
-    json: dict[str, Any] | None = field(default_factory=lambda: {"kind": "Secret", "data": {"p": "aHVudGVy"}})
-    raw: bytes = b"hunter"
-    error: str = ""
-    sizes: tuple[FieldSize, ...] = (FieldSize("data", 4, 0.6667),)
+SECRET = {"kind": "Secret", "data": {"p": "aHVudGVy"}}
+
+
+def stored(
+    key: str = "/registry/secrets/shop/s", kind: str = "Secret", json: Any = SECRET, raw: bytes = b"hunter"
+) -> KeyValue:
+    decoded = DecodedValue("protobuf", "v1", kind, json, "", (FieldSize("data", 4, 0.6667),))
+    return KeyValue(KV(key.encode(), raw, 6, 7, 2, 0), -1, decoded)
 
 
 def test_a_secret_is_shown_when_asked_only() -> None:
-    shown = describe(Stored(), None, reveal=False)
+    shown = describe(stored(), None, reveal=False)
     assert (
         "aHVudGVy" not in msgspec.json.encode(shown).decode()
         and b"hunter".hex() not in msgspec.json.encode(shown).decode()
     )
     assert shown.redacted is True and shown.raw_bytes == 6
     assert shown.json["data"] == {"p": MASK}
-    revealed = describe(Stored(), None, reveal=True)
+    revealed = describe(stored(), None, reveal=True)
     assert revealed.hex == b"hunter".hex()
     assert revealed.json["data"] == {"p": "aHVudGVy"}
 
 
 def test_an_undecodable_secret_is_one_by_its_key() -> None:
-    shown = describe(Stored(kind="", json=None), None, reveal=False)
+    shown = describe(stored(kind="", json=None), None, reveal=False)
     assert shown.hex == "" and shown.json is None
 
 
 def test_values_that_are_text_are_told_as_text() -> None:
-    text = Stored(key="/service/leader", kind="", json=None, raw="patroni ✓\n".encode())
+    text = stored(key="/service/leader", kind="", json=None, raw="patroni ✓\n".encode())
     assert describe(text, None, reveal=False).text == "patroni ✓\n"
     for raw in (b"\x00\x01", b"\xff", b"a\x1b[31m"):
-        assert describe(Stored(key="/x", kind="", json=None, raw=raw), None, reveal=False).text == ""
-    hidden = Stored(kind="", json=None, raw=b"hunter2")
+        assert describe(stored(key="/x", kind="", json=None, raw=raw), None, reveal=False).text == ""
+    hidden = stored(kind="", json=None, raw=b"hunter2")
     assert describe(hidden, None, reveal=False).text == ""
 
 
 def test_sizes_of_fields_are_shown_for_secrets_too() -> None:
-    assert describe(Stored(), None, reveal=False).sizes == [FieldSize("data", 4, 0.6667)]
+    assert describe(stored(), None, reveal=False).sizes == [FieldSize("data", 4, 0.6667)]
 
 
 @pytest.mark.parametrize("text", ["-1", "x", "1.5", "١", "9" * 40])
@@ -170,7 +165,7 @@ def test_bad_numbers_are_400(text: str) -> None:
 
 def test_metrics_text() -> None:
     counter = Counter("b_total", 'counts "b"\nand more')
-    counter.add(2, labels(resource='po"ds\n'))
+    counter.add(2, (("resource", 'po"ds\n'),))
     gauge = Gauge("c", "c")
     gauge.add(1)
     gauge.add(-1)
@@ -293,12 +288,11 @@ def test_others_stay_out(path: str, authorization: str, method: str, code: int, 
 def test_kubectl_learns_that_fields_are_validated_here() -> None:
     path = discovery.index(BUILTIN, 36)["paths"]["apis/apps/v1"]["serverRelativeURL"]
     assert path.startswith("/openapi/v3/apis/apps/v1?hash=")
-    document = discovery.document(BUILTIN, "api/v1", 36)
-    assert document is not None
+    document = discovery.components(discovery._at(BUILTIN, "api/v1"), 36)
     patch = document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
     assert patch["x-kubernetes-group-version-kind"] == {"group": "", "version": "v1", "kind": "Pod"}
     assert "fieldValidation" in [parameter["name"] for parameter in patch["parameters"]]
-    assert discovery.document(BUILTIN, "apis/nope/v1", 36) is None
+    assert discovery._at(BUILTIN, "apis/nope/v1") == []
 
 
 @pytest.mark.parametrize(

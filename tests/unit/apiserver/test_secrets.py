@@ -10,7 +10,7 @@ import pytest
 
 from ktui.apiserver.pages.etcd import MASK, describe, redact
 
-from .test_pages import Stored
+from .test_pages import stored
 
 
 def text_of(document: Any) -> str:
@@ -75,7 +75,7 @@ def test_what_a_secret_is_called_is_shown() -> None:
 def test_no_value_of_a_secret_is_shown(change: dict[str, Any], wrap: Callable[[dict[str, Any]], Any]) -> None:
     document = wrap({**SECRET, **change})
     for key in ("/registry/secrets/shop/s", "/registry/others/shop/s"):
-        shown = describe(Stored(key=key, kind="", json=document), None, reveal=False)
+        shown = describe(stored(key=key, kind="", json=document), None, reveal=False)
         assert shown.redacted is True
         assert "hunter" not in text_of(shown) and b"hunter".hex() not in text_of(shown)
 
@@ -84,7 +84,7 @@ def test_no_value_of_a_secret_is_shown(change: dict[str, Any], wrap: Callable[[d
     "document", ["hunter", ["hunter"], {"p": "hunter"}, 7, {"kind": "Pod", "spec": "hunter"}]
 )
 def test_what_lies_among_secrets_is_one(document: Any) -> None:
-    shown = describe(Stored(kind="", json=document), None, reveal=False)
+    shown = describe(stored(kind="", json=document), None, reveal=False)
     assert shown.redacted is True and "hunter" not in text_of(shown) and "7" not in str(shown.json)
 
 
@@ -99,11 +99,11 @@ def test_what_is_deeper_than_can_be_looked_at_is_withheld() -> None:
     "raw", [b'{"kind": "Secret", "data": {"p": "hunter"', b"k8s\x00\n\x0c\n\x02v1\x12\x06Secret\xffhunter"]
 )
 def test_what_cannot_be_decoded_and_may_be_a_secret_is_withheld(raw: bytes) -> None:
-    shown = describe(Stored(key="/registry/others/a", kind="", json=None, raw=raw), None, reveal=False)
+    shown = describe(stored(key="/registry/others/a", kind="", json=None, raw=raw), None, reveal=False)
     assert (shown.redacted, shown.hex, shown.text != "") == (True, "", False)
 
 
 def test_what_is_no_secret_is_shown_whole() -> None:
     for document in ({"kind": "Pod", "spec": {"secretName": "s"}}, {"kind": "List", "items": []}, None):
-        shown = describe(Stored(key="/registry/pods/a/p", kind="Pod", json=document), None, reveal=False)
+        shown = describe(stored(key="/registry/pods/a/p", kind="Pod", json=document), None, reveal=False)
         assert (shown.redacted, shown.json, shown.hex) == (False, document, b"hunter".hex())

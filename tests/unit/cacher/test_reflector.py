@@ -38,6 +38,10 @@ class FakeWatch:
         self.created_at = self.heard_at = time.monotonic()
         self.incoming: asyncio.Queue[Any] = asyncio.Queue()
 
+    @property
+    def stream(self) -> FakeWatch:
+        return self
+
     def __aiter__(self) -> FakeWatch:
         return self
 

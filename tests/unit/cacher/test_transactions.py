@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from ktui.cacher.cache_watch import CacheWatch, Feed
 from ktui.cacher.dispatcher import Dispatcher, TimeBudget
 from ktui.cacher.watch_cache import WatchCache
-from ktui.cacher.watchers import Watcher
 from ktui.etcd.types import KV, WatchBatch, WatchEvent
 from ktui.storage.errors import UnreadableError
 from ktui.storage.store import StoreWatch
@@ -36,21 +35,20 @@ def test_a_stream_ends_between_transactions(changed, wanted, size, read_until, e
         for rv, keys in enumerate(changed, 1)
     ]
 
-    async def run() -> tuple[Watcher, list[tuple[int, str]], int]:
+    async def run() -> tuple[CacheWatch, list[tuple[int, str]], int]:
         budget = TimeBudget(lambda: 0.0)
         budget.take()  # who does not read is ended at once
         cache, dispatcher = WatchCache(), Dispatcher(budget=budget)
         cache.replace([], 0)
-        watcher = Watcher(selection(**wanted), 0, size)
         clock: Any = SimpleNamespace(remove=lambda _: None)
-        stream = CacheWatch(Feed(cache, dispatcher, clock), watcher, None)
+        stream = CacheWatch(Feed(cache, dispatcher, clock), selection(**wanted), 0, size)
         seen: list[tuple[int, str]] = []
         reading = asyncio.Event()
 
         async def read() -> None:
             async for batch in stream.batches():
                 seen.extend((out.rv, out.object.key) for out in batch if out.object is not None)
-                if seen[-1][0] > read_until and not watcher.closed:
+                if seen[-1][0] > read_until and not stream.closed:
                     reading.clear()
                     await reading.wait()
 
@@ -74,16 +72,16 @@ def test_a_stream_ends_between_transactions(changed, wanted, size, read_until, e
         reading.set()
         await tasks[1]
         tasks[0].cancel()
-        return watcher, seen, len(transactions)
+        return stream, seen, len(transactions)
 
-    watcher, seen, revisions = asyncio.run(run())
+    stream, seen, revisions = asyncio.run(run())
     reached = max((rv for rv, _ in seen), default=0)
     # A client that resumes from the last revision seen has missed nothing before it.
     assert seen == [
         (one.rv, one.object.key)
         for transaction in transactions
         for one in transaction
-        if one.rv <= reached and watcher.concerns(one.object) and watcher.matches(one.object)
+        if one.rv <= reached and stream.concerns(one.object) and stream.matches(one.object)
     ]
     assert reached <= revisions
 

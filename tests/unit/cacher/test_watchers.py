@@ -63,7 +63,7 @@ def test_events_that_the_client_has_are_not_sent_again():
         one = watcher(since=7)
         assert one.offer([event("MODIFIED", obj("a/x", 7), obj("a/x", 3))])
         assert one.offer([event("MODIFIED", obj("a/x", 8), obj("a/x", 7))])
-        one.close("done")
+        one.end("done")
         return [[out.rv for out in batch] async for batch in one.batches()]
 
     assert asyncio.run(run()) == [[8]]
@@ -139,7 +139,7 @@ def test_a_watcher_that_reads_in_time_gets_everything_through_a_small_queue():
         async for batch in one.batches():
             seen += [out.rv for out in batch]
             if seen[-1] == 500:
-                one.close("done")
+                one.end("done")
         await producer
         task.cancel()
         return seen, dispatcher.terminated
@@ -188,7 +188,7 @@ def test_a_due_bookmark_carries_the_dispatched_resource_version():
         now = asyncio.get_running_loop().time()
         clock.send_due(now)
         clock.send_due(now + 61)
-        one.close("done")
+        one.end("done")
         await clock.close()
         return [out.line() async for batch in one.batches() for out in batch]
 
@@ -236,7 +236,7 @@ def test_clients_that_go_on_reading_are_not_cut_off_however_long_all_of_them_tak
             async for batch in one.batches():
                 seen += len(batch)
                 if seen == 40:
-                    one.close("done")
+                    one.end("done")
                 await asyncio.sleep(0.01)  # a client that takes this long for each batch
             return seen
 
@@ -290,7 +290,7 @@ def test_one_event_wakes_few_watchers_in_a_turn_of_the_loop_and_none_of_them_is_
                 woken[-1] += 1
                 seen += len(batch)
                 if seen == 3:
-                    one.close("done")
+                    one.end("done")
             return seen
 
         for one in several:

@@ -7,6 +7,7 @@ import pytest
 from ktui.cli.list import print_listing
 from ktui.cli.list_request import Listing, TriedVariant, _limited
 from ktui.cli.main import main
+from ktui.client.measure import ApiRequest
 from ktui.core.lab.trial import trial_of
 from tests.unit.cli.measured import measured, runs
 
@@ -66,11 +67,14 @@ def test_no_server_listens(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def listing(tried: bool = True) -> Listing:
-    form = TriedVariant("a.rv0", f"{PATH}&resourceVersion=0", "from memory", "cache")
+    original = runs(measured(PATH, **EXPENSIVE))
+    assert original.predicted.explanation is not None
+    advice = original.predicted.explanation.advice[0]
+    variant = TriedVariant(advice, ApiRequest(advice.path))
     if tried:
-        form.measured = measured(form.path, "cache", ms=2.0, **CHEAP)
-        form.trial = trial_of([measured(PATH, **EXPENSIVE)] * 5, [form.measured] * 5)
-    return Listing(runs(measured(PATH, **EXPENSIVE)), [form])
+        variant.measured = measured(advice.path, "cache", ms=2.0, **CHEAP)
+        variant.trial = trial_of([original.measured] * 5, [variant.measured] * 5)
+    return Listing(original, [variant])
 
 
 def test_the_document_has_the_keys_that_programs_rely_on() -> None:

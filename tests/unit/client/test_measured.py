@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from ktui.client.measure import ApiRequest, next_page, verb_of
+from ktui.client.measure import ApiRequest, next_page
 from ktui.client.repeated_runs import alternate
 from ktui.contract.events import RequestFinished
+from ktui.core.lab.form import verb_of
 from ktui.core.lab.measured import Measured, joined_route
 
 pytestmark = pytest.mark.anyio

@@ -16,6 +16,7 @@ KNOWN = (
     "cache_lists", "cache_fetched", "cache_returned", "storage_lists", "etcd_fetched", "etcd_returned",
     "etcd_lists", "etcd_timed", "consistent_success", "consistent_failure", "lists", "list_errors",
     "list_rejected", "self_lists", "checks_ok", "checks_failed", "checks_errored", "initializations",
+    "collection_deletes",
 )  # fmt: skip
 
 
@@ -217,6 +218,42 @@ def test_without_counts_of_requests_nothing_falls_below_zero() -> None:
     server.read_cache()
     server.scrape(hidden)
     assert server.clients == (1, 2_500, 0, 0)
+
+
+def test_what_no_api_serves_is_read_by_no_client() -> None:
+    """`apiServerIPInfo`: each kube-apiserver lists the addresses of all every ten seconds."""
+    server = Server()
+    server.scrape()
+    for _ in range(6):
+        server.read_etcd(2)
+        server.scrape()
+    assert server.clients == (0, 0, 0, 0)
+
+
+def test_a_deletion_of_a_collection_lists_it() -> None:
+    server = Server()
+    server.scrape()
+    server.read_cache(returned=3)
+    server.more(collection_deletes=1)
+    server.read_cache()
+    server.more(lists=1)
+    server.scrape()
+    assert server.clients == (2, 5_000, 0, 0)
+    assert (server.row.lists, server.row.cache.returned) == (1, 2_503)
+
+
+@pytest.mark.parametrize(("names", "collections"), [(1, 0), (3, 0), (1, 1), (2, 5)])
+def test_lists_of_one_name_get_it_from_etcd(names: int, collections: int) -> None:
+    server = Server()
+    server.scrape()
+    for _ in range(names):
+        server.more(storage_lists=1, etcd_fetched=1, etcd_returned=1, etcd_timed=1, lists=1)
+    for _ in range(collections):
+        server.read_etcd(100)
+        server.more(lists=1)
+    server.more(storage_lists=1)  # the rare probe of the resource's size
+    server.scrape()
+    assert server.clients == (0, 0, names + collections, names + 100 * collections)
 
 
 def test_a_server_without_checks_is_as_before() -> None:

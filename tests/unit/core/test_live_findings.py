@@ -25,6 +25,7 @@ from ktui.contract.events.live import (
 from ktui.core.live.findings import Severity, findings, verdict, worst
 from ktui.core.live.live_state import LiveState, all_routes, fold_all, routes_of
 from ktui.core.live.observe_document import report_document
+from ktui.core.live.processes import level_rows
 from ktui.core.live.resource_findings import KINDS
 from ktui.core.live.window import quantile
 from ktui.core.reducer import apply, state_events
@@ -35,6 +36,7 @@ ZERO: dict[str, Any] = dict.fromkeys(ResourceCounters.__struct_fields__, 0)
 
 def scraped(at: float, resource: str = "pods", replica: str = "1", **figures: int) -> list[Any]:
     gauges = {name: figures.pop(name) for name in ("watches", "objects", "rv") if name in figures}
+    figures.setdefault("lists", figures.get("cache_lists", 0) + figures.get("storage_lists", 0))  # by clients
     return [
         ResourceScrape(at=at, replica=replica, resource=resource,
                        counters=ResourceCounters(**{**ZERO, **figures}), gauges=ResourceGauges(**gauges)),
@@ -92,6 +94,7 @@ def test_what_is_found(figures: dict[str, int], id_: str, severity: Severity) ->
         {"cache_lists": 9, "cache_fetched": 9000, "cache_returned": 9000, "lists": 3, "watches": 0},
         {"cache_lists": 9, "cache_fetched": 900, "cache_returned": 1},  # amplified, of few objects
         {"lists": 60, "watches": 1},
+        {"lists": 4, "watches": 0},  # too few to be polling, however short the window
         {"initializations": 1},  # the first filling
         {"storage_lists": 50, "consistent_success": 50},  # probes
         {"waits": 19, "wait_ms": 19_000},  # too few
@@ -276,6 +279,16 @@ def test_a_window_takes_the_last_scrapes_only() -> None:
          "pods: all 3 LISTs in 1m from etcd"),
         ({"cache_lists": 1, "cache_fetched": 100, "cache_returned": 5},
          "pods: the only LIST in 1m from the watch cache; 20× more objects read than returned"),
+        ({"cache_lists": 10, "cache_fetched": 10, "cache_returned": 10, "lists": 7, "collection_deletes": 3},
+         "pods: all 10 LISTs in 1m from the watch cache, 3 of them for DELETEs of collections"),
+        ({"cache_lists": 2, "cache_fetched": 2, "cache_returned": 2, "lists": 0, "collection_deletes": 2},
+         "pods: all 2 LISTs in 1m from the watch cache, all of them for DELETEs of collections"),
+        ({"cache_lists": 1, "cache_fetched": 2, "cache_returned": 2, "lists": 0, "collection_deletes": 1},
+         "pods: the only LIST in 1m from the watch cache, for the DELETE of a collection"),
+        ({"cache_lists": 7, "cache_fetched": 2, "cache_returned": 2, "collection_deletes": 3},
+         "pods: all 7 LISTs in 1m from the watch cache"),
+        ({"cache_lists": 7, "cache_fetched": 2, "cache_returned": 2, "lists": 7, "collection_deletes": 3},
+         "pods: all 7 LISTs in 1m from the watch cache"),
     ],
 )  # fmt: skip
 def test_the_verdict(figures: dict[str, int], says: str) -> None:
@@ -308,6 +321,30 @@ def test_the_report_says_null_for_what_is_not_reported() -> None:
 )
 def test_quantiles_of_buckets(counts: dict[str, float], share: float, seconds: float | None) -> None:
     assert quantile(counts, share) == (seconds if seconds is None else pytest.approx(seconds))
+
+
+@pytest.mark.parametrize(
+    ("mean", "p50", "p99"),
+    [
+        (0.1, 0.2, 4.95),  # of 100 waits of 0.1 ms on average half cannot be longer than 0.2 ms
+        (0.01, 0.02, 1.0),
+        (3.0, 2.5, 4.95),  # as interpolated
+        (None, 2.5, 4.95),
+    ],
+)
+def test_waits_within_a_bucket_are_not_longer_than_their_mean_allows(
+    mean: float | None, p50: float, p99: float
+) -> None:
+    def scrape(at: float, waits: int) -> list[Any]:
+        total = None if mean is None else waits * mean
+        counters = LevelCounters(
+            waits=waits, wait_ms=total, wait_buckets={"0": 0, "0.005": waits, "+Inf": waits}
+        )
+        level = LevelScrape(at=at, replica="1", level="low", counters=counters, gauges=LevelGauges())
+        return [level, ReplicaScrape(at=at, replica="1", version="1.36")]
+
+    (row,) = level_rows(live_of(scrape(100, 0), scrape(115, 100)))
+    assert (row.wait_p50, row.wait_p99) == (pytest.approx(p50), pytest.approx(p99))
 
 
 def test_a_recording_that_begins_now_can_be_continued() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.contract.events.live import ReplicaScrape, ResourceScrape
-from ktui.core.live.client_reads import ReadCounters
+from ktui.core.live.client_reads import ReadCounters, etcd_lists
 from ktui.core.live.live_state import MOST_REPLICAS, LiveState, fold, fold_all, routes_of
 from ktui.core.live.window import MOST_RESOURCES, PART, PARTS, WHOLE, ListHistory, quantile, summed_buckets
 from tests.unit.live.folded import recorded_events
@@ -137,3 +137,16 @@ def test_replicas_of_two_versions_have_no_fewer_waits_at_a_greater_bound() -> No
 def test_equal_buckets_are_added() -> None:
     assert summed_buckets([OLD, OLD]) == {le: 2 * count for le, count in OLD.items()}
     assert summed_buckets([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("grown", "lists"),
+    [
+        ({"storage_lists": 3.0, "lists": 3.0}, 3),  # events of which there are none
+        ({"storage_lists": 3.0, "lists": 3.0, "list_errors": 1.0}, 2),
+        ({"storage_lists": 3.0, "lists": 3.0, "cache_lists": 3.0, "consistent_success": 3.0}, 0),  # probes
+        ({"storage_lists": 1.0}, 0),  # the server's own
+    ],
+)
+def test_lists_that_find_nothing_are_served_from_etcd(grown: dict[str, float], lists: int) -> None:
+    assert etcd_lists({"etcd_fetched": 0.0, **grown}, 36) == lists

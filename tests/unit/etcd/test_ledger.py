@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 
 from ktui.contract.events import AnyEvent, EtcdHealth, EtcdProgress, EtcdUsage
-from ktui.etcd import ledger as module
 from ktui.etcd.errors import UnreachableError
 from ktui.etcd.ledger import Ledger, LedgerEntry
+from ktui.telemetry import bus as module
 from ktui.telemetry.bus import Bus
 
 
@@ -21,6 +21,7 @@ class Watched(Bus):
         super().__init__()
         self.seen: list[AnyEvent] = []
         self.arrived = asyncio.Event()
+        self.watched = True
 
     def publish(self, event: AnyEvent) -> None:
         self.seen.append(event)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.scale import paths_of, replicas_of, rescaled, scale_of, selector_text
+from ktui.kube.scale import paths_of, rescaled, scale_of, selector_text
 from ktui.kube.status import StatusError
 
 CUSTOM = paths_of(
@@ -98,14 +98,3 @@ def test_a_selector_that_is_none() -> None:
 )
 def test_selectors_in_one_line(selector: Any, text: str) -> None:
     assert selector_text(selector) == text
-
-
-def test_fewer_than_none() -> None:
-    with pytest.raises(StatusError) as caught:
-        replicas_of({"spec": {"replicas": -1}}, "web")
-    error = caught.value
-    assert (error.code, error.message) == (
-        422,
-        'Scale.autoscaling "web" is invalid: spec.replicas: Invalid value: -1: '
-        "must be greater than or equal to 0",
-    )

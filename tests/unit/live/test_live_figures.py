@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from ktui.client.metrics_page import Exposition
@@ -25,15 +26,10 @@ def routes(before: ScrapePage, after: ScrapePage, resource: str, minor: int) -> 
     live = LiveState()
     for at, scraped in ((100.0, before), (160.0, after)):
         row = ReplicaScrape(at=at, replica="1", version=f"1.{minor}")
-        events = scraped.events(row)
-        fold_all(live, [type(event)(**{**_fields(event), "at": at}) for event in events])
+        fold_all(live, [msgspec.structs.replace(event, at=at) for event in scraped.events(row)])
     found = routes_of(live, resource)
     assert found is not None
     return found
-
-
-def _fields(event: object) -> dict[str, object]:
-    return {name: getattr(event, name) for name in event.__struct_fields__}  # type: ignore[attr-defined]
 
 
 # The recorded pages.
@@ -186,11 +182,37 @@ def test_lists_of_custom_resources_before_1_34_are_not_bounded_by_calls_of_anoth
         ('resource="deployments.apps"', "deployments.apps"),
         ('group="apps",resource="deployments"', "deployments.apps"),
         ('resource_prefix="/events"', "events"),
+        ('group="",resource="events"', "events"),
+        ('group="events.k8s.io",resource="events"', "events"),
     ],
 )
 def test_a_resource_has_one_name_whatever_the_labels(labels: str, resource: str) -> None:
     text = f"# TYPE apiserver_cache_list_total counter\napiserver_cache_list_total{{{labels}}} 1\n"
     assert list(page(text, 30).resources) == [resource]
+
+
+def test_a_page_without_requests_was_filtered() -> None:
+    """A kube-apiserver sends itself some as it starts: LISTs without a request would not be clients'."""
+    storage = '# TYPE apiserver_storage_list_total counter\napiserver_storage_list_total{resource="pods"} 1\n'
+    assert page(storage, 30).resources["pods"].counters.lists is None
+    request = "# TYPE apiserver_request_total counter\n"
+    assert page(storage + request, 30).resources["pods"].counters.lists == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "counted"),
+    [
+        ('code="200",scope="namespace",verb="DELETE"', 1),
+        ('code="200",scope="cluster",verb="DELETECOLLECTION"', 1),
+        ('code="200",scope="resource",verb="DELETE"', 0),
+        ('code="403",scope="namespace",verb="DELETE"', 0),
+        ('code="200",scope="namespace",verb="LIST"', 0),
+    ],
+)
+def test_deletions_of_collections(labels: str, counted: int) -> None:
+    family = "apiserver_request_total"
+    found = page(f'# TYPE {family} counter\n{family}{{group="",resource="pods",{labels}}} 1\n', 36)
+    assert found.resources["pods"].counters.collection_deletes == counted
 
 
 def test_levels_have_seats_by_either_name() -> None:

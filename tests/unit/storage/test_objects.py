@@ -49,7 +49,7 @@ def test_superseded_versions_are_what_they_were(count: int):
         fresh = version(number)
         assert (obj.raw, obj.size, obj.rv) == (fresh.raw, fresh.size, fresh.rv)
         assert (obj.uid, obj.labels, obj.fields) == (fresh.uid, fresh.labels, fresh.fields)
-        assert obj.item_json() == fresh.item_json()
+        assert b"".join(obj.item_pieces()) == b"".join(fresh.item_pieces())
         assert msgspec.json.decode(obj.full_json())["data"]["number"] == str(number)
 
 
@@ -113,13 +113,13 @@ class Cache:
 
 
 def size_of_one() -> int:
-    return len(Cache(1, KeptJson()).store.all()[0].item_json())
+    return sum(map(len, Cache(1, KeptJson()).store.all()[0].item_pieces()))
 
 
 def test_no_more_json_is_kept_than_the_budget_allows_and_the_rest_is_answered_all_the_same():
     cache = Cache(100, KeptJson(limit=10 * size_of_one() + 100))
     for obj in cache.store.all():
-        assert obj.item_json() == obj.item_json()
+        assert b"".join(obj.item_pieces()) == b"".join(obj.item_pieces())
         assert cache.budget.held <= cache.budget.limit
     assert len(cache.kept()) == 10
     assert cache.store.share.evicted == 90
@@ -139,24 +139,24 @@ def test_what_was_used_lately_stays():
 def test_an_object_larger_than_the_budget_is_not_kept():
     cache = Cache(3, KeptJson(limit=size_of_one() // 2))
     for obj in cache.store.all():
-        obj.item_json()
+        obj.item_pieces()
     assert (cache.kept(), cache.budget.held) == ([], 0)
 
 
 def test_what_leaves_a_cache_is_no_longer_counted():
     cache = Cache(5, KeptJson())
     for obj in cache.store.all():
-        obj.item_json()
+        obj.item_pieces()
     one = cache.budget.held // 5
     cache.store.put(cache.object(0, 200))
     cache.store.remove("/registry/configmaps/shop/00001")
     assert (cache.budget.held, cache.kept()) == (3 * one, [1, 2, 3])
     old = cache.store.all()
     cache.store.replace([cache.object(7)])
-    old[0].item_json()
+    old[0].item_pieces()
     assert (cache.budget.held, cache.kept()) == (0, [])
     cache.store.close()
-    cache.store.all()[0].item_json()
+    cache.store.all()[0].item_pieces()
     assert (cache.budget.held, cache.kept()) == (0, [])
 
 
@@ -169,8 +169,8 @@ def test_room_is_made_at_the_same_cost_in_a_large_cache():
         keys = [b"/registry/configmaps/shop/%05d" % number for number in range(count)]
         store.replace([READER.object(KV(key, raw, 100, 100, 1, 0)) for key in keys])
         for obj in store.page(0, 10):
-            obj.item_json()
-        needed.append(steps(lambda page: [obj.item_json() for obj in page], store.page(count - 20, 20)))
+            obj.item_pieces()
+        needed.append(steps(lambda page: [obj.item_pieces() for obj in page], store.page(count - 20, 20)))
         assert all(obj.transcoded is not None for obj in store.page(count - 10, 10))
     assert needed[1] == needed[2]
 
@@ -179,7 +179,7 @@ def test_keeping_more_of_an_object_does_not_evict_it():
     cache = Cache(1, KeptJson(limit=2 * size_of_one()))
     (obj,) = cache.store.all()
     obj.table_row(RESOURCE, lambda _: TableRow((b"x" * (size_of_one() // 2), 1.0)))
-    obj.item_json()
+    obj.item_pieces()
     assert obj.kept == sum(map(len, obj.transcoded or ())) + (obj._row.size if obj._row else 0)
 
 
@@ -187,7 +187,7 @@ def test_caches_share_the_budget():
     budget = KeptJson(limit=10 * size_of_one() + 100)
     one, other = Cache(8, budget), Cache(8, budget)
     for obj in [*one.store.all(), *other.store.all()]:
-        obj.item_json()
+        obj.item_pieces()
     assert len(one.kept()) + len(other.kept()) == 10
     assert budget.held == one.store.share.bytes + other.store.share.bytes <= budget.limit
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from ktui.storage.prefix_sizes import RangeSample, SizeEstimate
+from ktui.storage.prefix_sizes import RangeSample, StoredSize
 
 PREFIX = b"/registry/pods/"
 HASH = "bcdfghjklmnpqrstvwxz2456789"
@@ -47,7 +47,7 @@ class Etcd:
         self.sizes = sizes
         self.rpcs = 0
 
-    def read(self, sample: RangeSample, places: int, each: int) -> SizeEstimate:
+    def read(self, sample: RangeSample, places: int, each: int) -> StoredSize:
         """Read at up to `places` places, `each` keys at each."""
         for _ in range(2 * places):
             read = sample.next_read() if sample.places < places else None
@@ -93,7 +93,7 @@ def test_few_keys_are_read_to_the_end() -> None:
     sizes = {PREFIX + f"a/{number}".encode(): 10 * number for number in range(1, 20)}
     etcd = Etcd(sizes)
     found = etcd.read(RangeSample(PREFIX, len(sizes), Random(3)), 100, 3)
-    assert found == SizeEstimate(1900, 1900, 1900)
+    assert found == StoredSize(len(sizes), 1900, True, 1900, 1900)
 
 
 def test_keys_that_cannot_be_divided_end_the_search() -> None:
@@ -105,4 +105,4 @@ def test_keys_that_cannot_be_divided_end_the_search() -> None:
 
 
 def test_nothing_read_is_nothing() -> None:
-    assert RangeSample(PREFIX, 0, Random(1)).estimate() == SizeEstimate(0, 0, 0)
+    assert RangeSample(PREFIX, 0, Random(1)).estimate() == StoredSize(0, 0, True)

@@ -60,6 +60,14 @@ CASES = {
     "the cacher gave up, and what followed took too little to be logged": ((GAVE_UP,), ""),
     "the cacher gave up, and nothing followed": ((nested("cacher.GetList", "type:pods", 3690),), "cache"),
     "nothing below was slow": ((), ""),
+    "a step without fields": (
+        (
+            nested("GuaranteedUpdate etcd3", "key:/configmaps/a/b,type:*core.ConfigMap", 540, ""),
+            ' ---"Txn call completed" 539ms (08:53:56.839)]',
+            '---"Write to database call succeeded" len:198 0ms (08:53:56.840)',
+        ),
+        "etcd",
+    ),
 }
 
 

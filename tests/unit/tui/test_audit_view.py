@@ -15,7 +15,7 @@ from ktui.core.prediction.sizes import ResourceSize
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.versions import behaviour_of
 from ktui.tui.audit.group_columns import every_route, explanation_of, group_lines, parameters, shape_runs
-from ktui.tui.audit.versions_view import gates_of, moved_between, share_under, version_lines
+from ktui.tui.audit.versions_view import bytes_of, gates_of, moved_between, share_under, version_lines
 from ktui.tui.charts.bars import by_route, stacked
 from tests.unit.audit.logs import audit_event, copies, moment
 
@@ -74,7 +74,7 @@ def test_versions_tell_their_flows_against_the_one_before() -> None:
     assert [version for version, line in lines.items() if line.chosen] == ["1.30"]
     assert all(not line.flows for version, line in lines.items() if version != "1.31")
     assert lines["1.19"].before is None
-    assert lines["1.30"].bytes == (3 + 1) * 14_000_000
+    assert bytes_of(lines["1.30"].share) == (3 + 1) * 14_000_000
 
 
 def test_without_a_list_there_are_no_versions() -> None:

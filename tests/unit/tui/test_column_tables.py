@@ -17,7 +17,7 @@ from ktui.tui.lab.lab_columns import columns as lab_columns
 from ktui.tui.overview.holdings import CACHES as OVERVIEW_CACHES
 from ktui.tui.overview.holdings import PREFIXES as OVERVIEW_PREFIXES
 from ktui.tui.requests.request_columns import FULL, SHORT
-from ktui.tui.versions.version_panels import columns as version_columns
+from ktui.tui.versions.screen import columns as version_columns
 from ktui.tui.watches.watch_columns import WATCHES
 
 TABLES: dict[str, Sequence[Column[object]]] = {

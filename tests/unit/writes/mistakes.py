@@ -316,6 +316,10 @@ _LIST: tuple[tuple[Any, ...], ...] = (
      "spec.volumes[1].secret.defaultMode"),
     ("Pod", "spec.volumes[1]", {"name": "c", "persistentVolumeClaim": {}}, REQUIRED,
      "spec.volumes[1].persistentVolumeClaim.claimName"),
+    ("Pod", "spec.volumes[1]", {"name": "c", "csi": {"driver": "d", "nodePublishSecretRef": {"name": "A"}}}, INVALID,
+     "spec.volumes[1].csi.name"),
+    ("Pod", "spec.volumes[1]", {"name": "i", "image": {"pullPolicy": "Always"}}, REQUIRED,
+     "spec.volumes[1].image.reference"),
     ("Pod", "spec.volumes[1]", {"name": "n", "nfs": {"server": "s", "path": "x"}}, INVALID,
      "spec.volumes[1].nfs.path"),
     # workloads

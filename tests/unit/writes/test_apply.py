@@ -277,3 +277,28 @@ def test_kubectl_takes_over_what_its_client_side_apply_set() -> None:
     live["metadata"]["annotations"][ANNOTATION] = "[" * 100_000
     with pytest.raises(StatusError, match=r"\.data\.a"):
         apply(live, "kubectl", a="5")
+
+
+def test_a_map_that_became_empty_keeps_its_other_owner() -> None:
+    """As a kube-apiserver 1.36: the map itself is not removed with its last entry."""
+    entry = {"manager": "m", "operation": "Update", "apiVersion": "v1"}
+    old = config(k="1")
+    old["metadata"]["managedFields"] = [{**entry, "fieldsV1": {"f:data": {".": {}, "f:k": {}}}}]
+    applied = apply(old, "b", force=True, k="2")
+    assert owners(applied) == {"Apply b": [".data.k"], "Update m": [".data"]}
+    left = Apply({**config(), "data": {}}, "b", CONFIG_MAPS)
+    del left.config["data"]
+    new = left.merged(applied)
+    left.track(applied, new, "t3")
+    assert "data" not in new and owners(new) == {"Update m": [".data"]}
+
+
+def test_two_entries_of_one_manager_are_read_as_the_last() -> None:
+    """A scaling may leave them."""
+    one, other = ({"f:data": {f"f:{name}": {}}} for name in "ab")
+    entry = {"manager": "m", "operation": "Update", "apiVersion": "v1"}
+    old = config(a="1", b="1")
+    old["metadata"]["managedFields"] = [{**entry, "fieldsV1": one}, {**entry, "fieldsV1": other}]
+    new = config(a="1", b="1", c="1")
+    track_update(old, new, manager="n", time="t", resource=CONFIG_MAPS)
+    assert owners(new) == {"Update m": [".data.b"], "Update n": [".data.c"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from ktui.apiserver.api import warning_of
 from ktui.documents.jsonreader import duplicate_fields
 from ktui.kube.status import StatusError
 from ktui.kube.versions import behaviour_of
-from ktui.writes.decoding.body import SentBody, Unfit, check_metadata, decode_object, known_twice
+from ktui.writes.decoding.body import YAML, SentBody, Unfit, check_metadata, decode_object
 from ktui.writes.objectmeta import validate_metadata
 from ktui.writes.validation.custom_resources import validate
 from ktui.writes.validation.objects import change_errors, new_errors
@@ -133,6 +134,28 @@ def test_duplicates_come_where_their_second_values_begin() -> None:
     assert duplicate_fields(body) == ["d.a", "l[0].x", "f"]
 
 
+DOCUMENT = b'{"n": 0, "spec": {"b": 1, "n": 1, "n": 2, "a": {"b": 1, "b": 2, "c": [0, {"d": 1}]}}, "a": 1}'
+UNKNOWN = [f'unknown field "{path}"' for path in ("a", "spec.b", "spec.a.c[1].d")]
+TWICE = 'duplicate field "spec.n"', 'duplicate field "spec.a.b"'
+
+
+def test_faults_come_in_the_order_of_the_document() -> None:
+    body = SentBody(DOCUMENT, "", None, TWICE)
+    assert body.faults(resource("pods"), UNKNOWN) == [UNKNOWN[1], *TWICE, UNKNOWN[2], UNKNOWN[0]]
+    custom = dataclasses.replace(resource("pods"), custom=True)
+    assert body.faults(custom, UNKNOWN) == [*TWICE, *UNKNOWN]
+
+
+def test_faults_of_yaml_are_sorted_by_name() -> None:
+    body = SentBody(b"", YAML, None, ("yaml: unmarshal errors:",))
+    unknown = [f'unknown field "{path}"' for path in ("z", "l[10].b", "l[9].c", "l[9].a", "a")]
+    assert body.faults(resource("pods"), unknown) == [
+        "yaml: unmarshal errors:",
+        *(unknown[at] for at in (4, 3, 2, 1, 0)),
+    ]
+
+
 def test_a_typed_decoder_skips_what_is_unknown() -> None:
-    faults = ['duplicate field "a"', 'duplicate field "b"']
-    assert known_twice(faults, ['unknown field "b"']) == ['duplicate field "a"']
+    body = SentBody(b"{}", "", None, ('duplicate field "a"', 'duplicate field "b"'))
+    unknown = ['unknown field "b"']
+    assert body.faults(resource("pods"), unknown) == ['duplicate field "a"', *unknown]

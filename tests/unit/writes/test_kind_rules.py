@@ -8,7 +8,8 @@ import pytest
 
 from ktui.kube.resources import BUILTIN, Resource
 from ktui.writes.admission.unenforced import unenforced
-from ktui.writes.validation.objects import new_errors, object_warnings, status_errors, value_errors
+from ktui.writes.validation.objects import new_errors, object_warnings, value_errors
+from ktui.writes.validation.statuses.kinds import status_errors
 
 Obj = dict[str, Any]
 CONTAINER = {"name": "main", "image": "nginx"}
@@ -112,6 +113,11 @@ SERVICE = {"name": "s", "port": {"number": 80}}
             "autoscaling/horizontalpodautoscalers",
             {"spec": {"scaleTargetRef": {"kind": "K", "name": "n"}}},
             "spec.maxReplicas: Required value: must be set and greater than 0",
+        ),
+        (
+            "autoscaling/horizontalpodautoscalers",
+            {"spec": {"scaleTargetRef": {"kind": "K", "name": "n", "apiVersion": "/b/c"}, "maxReplicas": 1}},
+            "unexpected GroupVersion string: /b/c",
         ),
         ("rbac.authorization.k8s.io/roles", {"rules": [{"resources": ["*"]}]}, "rules[0].verbs:"),
         ("nodes", {"spec": {"taints": [{"effect": "NoSchedule"}]}}, "metadata.taints[0].key: Invalid value"),
@@ -286,7 +292,7 @@ def test_a_job_that_has_ended_is_not_checked_again() -> None:
     ended = {"status": ENDED}
     assert status_errors("jobs.batch", {"status": {**ENDED, "ready": 0}}, ended) == []
     found = [str(error) for error in status_errors("jobs.batch", ended, {"status": {}})]
-    both = "status.conditions: Invalid value: cannot set both Complete=True and Failed=True conditions"
+    both = "status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions"
     assert both in found
     assert len(status_errors("jobs.batch", {"status": {**ENDED, "ready": -1}}, ended)) == 1
 
@@ -367,6 +373,16 @@ def warnings(path: str, obj: Obj) -> list[str]:
     return list(unenforced(kind(path), obj, counts_quotas=True))
 
 
+@pytest.mark.parametrize("kind_of_target", ["ReplicationController", "Deployment"])
+def test_only_a_replication_controller_is_scaled_in_the_core_group(kind_of_target: str) -> None:
+    target = {"kind": kind_of_target, "name": "d", "apiVersion": "v1"}
+    errors = value_errors(
+        "horizontalpodautoscalers.autoscaling", {"spec": {"scaleTargetRef": target, "maxReplicas": 1}}
+    )
+    refused = [] if kind_of_target == "ReplicationController" else ["spec.scaleTargetRef.apiVersion"]
+    assert [error.field for error in errors] == refused
+
+
 def test_an_autoscaler_of_v1_is_validated_as_one_of_v2() -> None:
     target = {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}
     spec = {"scaleTargetRef": target, "maxReplicas": 2, "minReplicas": 1, "targetCPUUtilizationPercentage": 0}
@@ -408,3 +424,28 @@ BUDGETS, LEVELS = "poddisruptionbudgets.policy", "prioritylevelconfigurations.fl
 )
 def test_conditions_and_numbers_of_a_status(resource: str, status: dict[str, Any], fields: list[str]) -> None:
     assert [error.field for error in status_errors(resource, {"status": status}, {})] == fields
+
+
+def test_selectors_of_an_aggregated_role() -> None:
+    unknown = {"matchExpressions": [{"key": "a", "operator": "10.1.2.3"}]}
+    found = errors(
+        "rbac.authorization.k8s.io/clusterroles",
+        {"aggregationRule": {"clusterRoleSelectors": [unknown, {"matchLabels": {"a": "b"}}]}},
+    )
+    where = "aggregationRule.clusterRoleSelectors[0]"
+    assert found == [
+        f'{where}.matchExpressions[0].operator: Invalid value: "10.1.2.3": not a valid selector operator',
+        f"{where}: Invalid value: null: invalid label selector.",
+    ]
+
+
+@pytest.mark.parametrize(("missing", "zero"), [("1", False), ("-1", False), ("0", True), ("a", True)])
+def test_a_number_as_text_is_no_percentage_of_daemons_but_a_number(missing: str, zero: bool) -> None:
+    labels = {"matchLabels": {"a": "b"}}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [CONTAINER]}}
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": missing, "maxSurge": 0}}
+    found = errors(
+        "apps/daemonsets", {"spec": {"selector": labels, "template": template, "updateStrategy": rolling}}
+    )
+    assert any("a valid percent string" in error for error in found)
+    assert any("cannot be 0 when maxSurge is 0" in error for error in found) is zero

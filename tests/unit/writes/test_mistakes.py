@@ -16,9 +16,12 @@ from ktui.writes.defaults import set_defaults
 from ktui.writes.objectmeta import fill_new, validate_metadata
 from ktui.writes.validation.objects import new_errors, value_errors
 from ktui.writes.validation.values.schedules import schedule_fault, time_zone
-from tests.unit.writes.mistakes import MISTAKES, VALID, Mistake
+from tests.unit.writes import device_and_policy_mistakes, mistakes
+from tests.unit.writes.mistakes import Mistake
 
 Obj = dict[str, Any]
+VALID = mistakes.VALID | device_and_policy_mistakes.VALID
+MISTAKES = mistakes.MISTAKES + device_and_policy_mistakes.MISTAKES
 
 
 def resource(kind: str) -> Resource:
@@ -117,7 +120,6 @@ def test_a_mistake_is_refused_at_its_field(mistake: Mistake) -> None:
         ("Service", "spec.ports[0].targetPort", 0, 80),
         ("CronJob", "spec.concurrencyPolicy", "", "Allow"),
         ("PersistentVolume", "spec.persistentVolumeReclaimPolicy", "", "Retain"),
-        ("EndpointSlice", "ports[0].protocol", "", "TCP"),
     ],
 )
 def test_an_empty_value_of_a_plain_type_is_a_missing_one(

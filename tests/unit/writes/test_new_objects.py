@@ -18,7 +18,7 @@ from ktui.writes.defaults import set_defaults
 from ktui.writes.hub_types import through_hub
 from ktui.writes.objectmeta import drop_repeated_owners
 from ktui.writes.validation.objects import value_errors
-from ktui.writes.validation.updates import services
+from ktui.writes.validation.warnings import service_warnings
 
 from .objects import resource
 
@@ -171,7 +171,7 @@ CLAIM: Obj = {"kind": "PersistentVolumeClaim", "name": "a"}
             {"kind": "K", "name": "a"},
             {"kind": "K", "name": "a"},
         ),
-        ({"dataSourceRef": {"name": "a", "namespace": "x"}}, None, {"name": "a", "namespace": "x"}),
+        ({"dataSourceRef": {"name": "a", "namespace": "x"}}, None, None),
         ({}, None, None),
     ],
 )
@@ -198,18 +198,12 @@ def test_a_node_allocates_its_capacity_unless_it_says_otherwise() -> None:
 
 def test_a_headless_service_warns_of_what_it_ignores() -> None:
     spec = {"clusterIP": "None", "sessionAffinity": "ClientIP", "externalIPs": ["192.0.2.1"]}
-    assert services.warnings({"spec": spec}) == [
+    assert list(service_warnings({"spec": spec})) == [
         "spec.externalIPs is ignored for headless services",
         "spec.SessionAffinity is ignored for headless services",
     ]
-    assert services.warnings({"spec": {**spec, "clusterIP": "10.0.0.1"}}) == []
-
-
-def test_only_a_load_balancer_has_addresses() -> None:
-    status = {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}
-    (error,) = services.status_errors({"spec": {"type": "ClusterIP"}, "status": status})
-    assert "may only be used when `spec.type` is 'LoadBalancer'" in str(error)
-    assert services.status_errors({"spec": {"type": "LoadBalancer"}, "status": status}) == []
+    (warning,) = service_warnings({"spec": {**spec, "clusterIP": "10.0.0.1"}})
+    assert warning == "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
 
 
 def test_a_namespaces_own_label_is_always_its_name() -> None:

@@ -89,3 +89,52 @@ def test_the_claims_of_a_stateful_set_are_volumes() -> None:
     own = workload("StatefulSet", {"containers": [MOUNT]}, volumeClaimTemplates=claims)
     assert template_errors(own) == []
     assert template_errors(workload("Deployment", {"containers": [MOUNT]}))
+
+
+def test_the_labels_of_a_stateful_sets_template_are_checked_twice() -> None:
+    for kind, times in (("Deployment", 1), ("StatefulSet", 2)):
+        obj = workload(kind, {}, selector={"matchLabels": {"a": "/x"}})
+        obj["spec"]["template"]["metadata"] = {"labels": {"a": "b", "x": "/x"}}
+        obj["spec"]["selector"] = {"matchLabels": {"a": "b"}}
+        fields = [error.field for error in value_errors(RESOURCES[kind], obj)]
+        assert fields.count("spec.template.labels") == times
+
+
+def test_a_static_pod_claims_no_devices() -> None:
+    metadata = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    claims = [{"name": "A", "resourceClaimName": "b"}]
+    spec = {"containers": [CONTAINER], "nodeName": "n", "resourceClaims": claims}
+    (error,) = value_errors("pods", {"metadata": metadata, "spec": spec})
+    assert str(error) == "[]: Forbidden: static pods do not support resource claims"
+
+
+@pytest.mark.parametrize(
+    ("kind", "member", "strategy", "shown"),
+    [
+        ("Deployment", "strategy", {"type": "x"}, 'Unsupported value: {"Type":"x","RollingUpdate":null}'),
+        (
+            "Deployment",
+            "strategy",
+            {"type": "x", "rollingUpdate": {"maxSurge": "10%"}},
+            'Unsupported value: {"Type":"x","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":"10%"}}',
+        ),
+        (
+            "StatefulSet",
+            "updateStrategy",
+            {"type": "x", "rollingUpdate": {}},
+            'Invalid value: {"Type":"x","RollingUpdate":{"Partition":0,"MaxUnavailable":null}}',
+        ),
+    ],
+)
+def test_strategies_are_shown_with_all_members(
+    kind: str, member: str, strategy: dict[str, Any], shown: str
+) -> None:
+    errors = value_errors(RESOURCES[kind], workload(kind, {}, **{member: strategy}))
+    (found,) = [error.message for error in errors if error.field == f"spec.{member}"]
+    assert found.startswith(shown)
+
+
+def test_a_workload_whose_selector_is_invalid_has_no_other_errors_of_its_template() -> None:
+    wrong = {"matchExpressions": [{"key": "a", "operator": "v1"}]}
+    obj = workload("Deployment", {"activeDeadlineSeconds": 5}, selector=wrong)
+    assert template_errors(obj) == []

@@ -10,6 +10,8 @@ import pytest
 from ktui.writes.validation.objects import MOST_WARNINGS, object_warnings
 from ktui.writes.validation.pod_warnings import pod_warnings
 
+Obj = dict[str, Any]
+
 IMAGE = {"name": "a", "image": "b"}
 
 
@@ -56,6 +58,21 @@ NULL = "a null labelSelector results in matching no pod"
             {"secret": {"name": "s", "items": files("t")}}, {"serviceAccountToken": {"path": "t/"}}, {}]}}]), [
             'volume "p" (Projected) has no sources provided',
             'volume "p" (Projected): overlapping paths: "t" (ServiceAccountToken) with "t" (Secret "s")']),
+        (container(ports=[{"containerPort": 80, "hostIP": "192.0.2.1"}]), [
+            "spec.containers[0].ports[0]: hostIP set without hostPort: "
+            "{Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:192.0.2.1}"]),
+        ({**pod(), "metadata": {"name": "p", "annotations": {
+            "seccomp.security.alpha.kubernetes.io/pod": "unconfined",
+            "container.seccomp.security.alpha.kubernetes.io/a": "localhost/x",
+            "container.apparmor.security.beta.kubernetes.io/a": "unconfined"}}}, [
+            "metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: "
+            'non-functional in v1.27+; use the "seccompProfile" field instead',
+            "metadata.annotations[container.seccomp.security.alpha.kubernetes.io/a]: "
+            'non-functional in v1.27+; use the "seccompProfile" field instead']),
+        ({"kind": "PodTemplate", "metadata": {"name": "p"}, "template": {"spec": {"containers": [IMAGE]}, "metadata": {
+            "annotations": {"container.apparmor.security.beta.kubernetes.io/a": "unconfined"}}}}, [
+            "template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/a]: "
+            'deprecated since v1.30; use the "appArmorProfile" field instead']),
         (pod(hostAliases=[{"ip": "1.1.1.1"}, {"ip": "1.1.1.1"}], imagePullSecrets=[{}]), [
             'spec.hostAliases[1].ip: duplicate ip "1.1.1.1"',
             'spec.imagePullSecrets[0].name: invalid empty name ""']),
@@ -117,3 +134,19 @@ def test_an_object_has_a_bounded_number_of_warnings() -> None:
     many = container(ports=[{"containerPort": 80}] * 20_000, env=[{"name": "A"}] * 20_000)
     many["spec"]["volumes"] = [{"name": "c", "configMap": {"name": "m", "items": files(*["a"] * 5_000)}}]
     assert len(object_warnings("pods", many)) == MOST_WARNINGS
+
+
+def test_a_changed_template_warns_where_its_generation_counts() -> None:
+    bad, good = ({"spec": {"imagePullSecrets": secrets}} for secrets in ([{}], []))
+
+    def warned(kind: str, old: Obj, new: Obj) -> int:
+        return len([*pod_warnings({"kind": kind, **new}, {"kind": kind, **old})])
+
+    assert warned("Deployment", {"spec": {"template": good}}, {"spec": {"template": bad}}) == 1
+    assert warned("PodTemplate", {"template": good}, {"template": bad}) == 1
+    assert warned("PodTemplate", {"template": bad}, {"template": bad}) == 0
+    # Upstream looks at a ReplicationController's old template, and at a DaemonSet only if its template changes.
+    assert warned("ReplicationController", {"spec": {"template": good}}, {"spec": {"template": bad}}) == 0
+    assert warned("ReplicationController", {"spec": {"template": bad}}, {"spec": {"template": good}}) == 1
+    same = {"template": bad}
+    assert warned("DaemonSet", {"spec": same}, {"spec": {**same, "minReadySeconds": 1}}) == 0

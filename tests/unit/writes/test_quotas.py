@@ -6,9 +6,17 @@ from typing import Any
 
 import pytest
 
-from ktui.kube.quantity import added
+from ktui.kube.quantity import added, less
 from ktui.kube.resources import Resource
-from ktui.writes.admission.quotas import charged_with, in_scope, limited_by, unspecified, usage_now, usage_of
+from ktui.writes.admission.quotas import (
+    charged_with,
+    in_scope,
+    is_charged,
+    limited_by,
+    unspecified,
+    usage_now,
+    usage_of,
+)
 
 from .objects import resource
 
@@ -107,3 +115,42 @@ SUMS = [("0", "1Gi", "1Gi"), ("512Mi", "512Mi", "1Gi"), ("500m", "1", "1500m"), 
 @pytest.mark.parametrize(("one", "other", "total"), SUMS)
 def test_sums_keep_the_form(one: str, other: str, total: str) -> None:
     assert added(one, other) == total
+
+
+DIFFERENCES = [
+    ("2Gi", "1Gi", "1Gi"),
+    ("1", "1500m", "-500m"),
+    ("1", "-1", "2"),
+    ("1", "+1", "0"),
+    ("1Gi", "0", "1Gi"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "rest"), DIFFERENCES)
+def test_differences_keep_the_form(one: str, other: str, rest: str) -> None:
+    assert less(one, other) == rest
+
+
+def claim(size: str) -> Obj:
+    return {"spec": {"resources": {"requests": {"storage": size}}}}
+
+
+@pytest.mark.parametrize(
+    ("name", "subresource", "old", "new", "charged"),
+    [
+        ("persistentvolumeclaims", "", claim("1Gi"), claim("2Gi"), True),
+        ("persistentvolumeclaims", "", claim("2Gi"), claim("1Gi"), False),
+        ("persistentvolumeclaims", "status", claim("1Gi"), claim("2Gi"), False),
+        ("services", "", {}, {"spec": {"type": "NodePort", "ports": [{}]}}, True),
+        ("services", "", {"spec": {"ports": [{}]}}, {"spec": {"ports": [{}, {}]}}, False),
+        ("pods", "", {"spec": {}}, {"spec": {"activeDeadlineSeconds": 1}}, True),
+        ("pods", "", {"spec": {"activeDeadlineSeconds": 2}}, {"spec": {"activeDeadlineSeconds": 1}}, False),
+        ("pods", "resize", pod({"cpu": "1"}), pod({"cpu": "2"}), True),
+        ("pods", "", pod({"cpu": "1"}), pod({"cpu": "2"}), False),
+        ("configmaps", "", {}, {"data": {"a": "b"}}, False),
+    ],
+)
+def test_an_update_is_charged_if_it_uses_more(
+    name: str, subresource: str, old: Obj, new: Obj, charged: bool
+) -> None:
+    assert is_charged(resource(name), subresource, old, new) is charged

@@ -26,7 +26,6 @@ from ktui.kube.tables.object_fields import (
     pair,
     row,
     selector,
-    selector_text,
     size,
     text,
 )
@@ -59,27 +58,42 @@ def _load_balancer_addresses(obj: Obj) -> str:
 
 
 def _port(port: Obj) -> str:
-    node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
+    node_port = f":{port['nodePort']}" if port.get("nodePort", 0) > 0 else ""
     return f"{port.get('port', 0)}{node_port}/{port.get('protocol', 'TCP')}"
 
 
 def _slice_port(port: Obj) -> str:
-    number = port.get("port")
-    return str(number) if number is not None else port.get("name") or "*"
+    number, name = port.get("port"), port.get("name")
+    return str(number) if number is not None else name if name is not None else "*"
 
 
 def _class_parameters(obj: Obj) -> str:
-    if not (reference := dig(obj, "spec.parameters")):
+    if (reference := dig(obj, "spec.parameters")) is None:
         return NONE
     group = reference.get("apiGroup")
-    kind = f"{reference.get('kind', '')}.{group}" if group else reference.get("kind", "")
+    kind = f"{reference.get('kind', '')}.{group}" if group is not None else reference.get("kind", "")
     return f"{kind}/{reference.get('name', '')}"
 
 
+def _hosts(ingress: Obj) -> str:
+    """The first three hosts; what is left counts rules, also those before them without a host."""
+    rules, hosts = items(ingress, "spec.rules"), list[str]()
+    for number, rule in enumerate(rules):
+        if rule.get("host"):
+            hosts.append(rule["host"])
+        if len(hosts) == 3 and number + 1 < len(rules):
+            return f"{','.join(hosts)} + {len(rules) - 3} more..."
+    return ",".join(hosts) or "*"
+
+
 def _parent(address: Obj) -> str:
-    parent = dig(address, "spec.parentRef", {})
-    resource = ".".join(filter(None, (parent.get("resource", "").lower(), parent.get("group", "").lower())))
-    return "/".join(filter(None, (resource, parent.get("namespace"), parent.get("name")))) or NONE
+    parent = dig(address, "spec.parentRef")
+    if parent is None:
+        return NONE
+    group, namespace = parent.get("group", ""), parent.get("namespace", "")
+    resource = f"{parent.get('resource', '')}.{group}" if group else parent.get("resource", "")
+    within = f"/{namespace}" if namespace else ""
+    return f"{resource.lower()}{within}/{parent.get('name', '')}"
 
 
 # Volumes, claims, classes and CSI
@@ -149,17 +163,30 @@ def _parameters(binding: Obj) -> str:
         return UNSET
     if reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{reference['name']}"
-    return selector_text(reference.get("selector"))
+    chosen = reference.get("selector")
+    return UNSET if chosen is None else _go_selector(chosen)
+
+
+def _go_selector(selector: Obj) -> str:
+    """Format a LabelSelector as Go prints the struct (upstream: LabelSelector.String)."""
+    labels = "".join(f"{key}: {value}," for key, value in sorted(dig(selector, "matchLabels", {}).items()))
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{one.get('key', '')},Operator:{one.get('operator', '')},"
+        f"Values:[{' '.join(one.get('values') or [])}],}},"
+        for one in items(selector, "matchExpressions")
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
 
 
 def _claim_state(obj: Obj) -> str:
     words = ["deleted"] if deleting(obj) else []
     if dig(obj, "status.allocation") is None:
-        words.append("pending")
-    else:
-        words.append("allocated")
-        words += ["reserved"] if items(obj, "status.reservedFor") else []
-    return ",".join(words)
+        return words[0] if words else "pending"
+    reserved = ["reserved"] if items(obj, "status.reservedFor") else []
+    return ",".join([*words, "allocated", *reserved])
 
 
 _SHARES = "spec.limited.nominalConcurrencyShares"
@@ -188,7 +215,7 @@ def _encodings(obj: Obj) -> str:
     return ",".join(each) or UNKNOWN
 
 
-_ATTRIBUTES, _MODE = ("spec.volumeAttributesClassName", UNSET), ("spec.volumeMode", UNSET)
+_ATTRIBUTES, _MODE = text("spec.volumeAttributesClassName", UNSET), text("spec.volumeMode", UNSET)
 _ROLE = pair("roleRef", "kind", "name", missing="/")
 _BINDING = row(_ROLE, born, _subjects("User"), _subjects("Group"), _subjects("ServiceAccount"))
 _POLICY = row(
@@ -200,7 +227,7 @@ _POLICY_BINDING = row("spec.policyName", _parameters, born)
 _WEBHOOKS = row(count("webhooks"), born)
 PRINTERS = {
     "services": row(
-        "spec.type", lambda service: next(iter(items(service, "spec.clusterIPs")), "") or NONE,
+        "spec.type", lambda service: next(iter(items(service, "spec.clusterIPs")), NONE),
         _external_ip, _ports, born, labels("spec.selector"),
     ),
     "endpointslices.discovery.k8s.io": row(
@@ -210,8 +237,8 @@ PRINTERS = {
         born,
     ),
     "ingresses.networking.k8s.io": row(
-        ("spec.ingressClassName", NONE),
-        lambda obj: first_few([r["host"] for r in items(obj, "spec.rules") if r.get("host")]) or "*",
+        text("spec.ingressClassName", NONE),
+        _hosts,
         _load_balancer_addresses, lambda obj: "80, 443" if items(obj, "spec.tls") else "80", born,
     ),
     "ingressclasses.networking.k8s.io": row("spec.controller", _class_parameters, born),
@@ -230,7 +257,7 @@ PRINTERS = {
         _if_bound(_modes("status.accessModes")), _storage_class, _ATTRIBUTES, born, _MODE,
     ),
     "storageclasses.storage.k8s.io": row(
-        "provisioner", ("reclaimPolicy", "Delete"), ("volumeBindingMode", "Immediate"),
+        "provisioner", text("reclaimPolicy", "Delete"), text("volumeBindingMode", "Immediate"),
         ("allowVolumeExpansion", False), born,
     ),
     "volumeattachments.storage.k8s.io": row(

@@ -200,8 +200,8 @@ def _quota(of_limits: bool) -> Cell:
 
 
 def _endpoints(obj: Obj) -> str:
-    found = [address for subset in items(obj, "subsets") for address in _addresses(subset)]
-    return first_few(found) if found else NONE
+    subsets = items(obj, "subsets")
+    return first_few([address for subset in subsets for address in _addresses(subset)]) if subsets else NONE
 
 
 def _addresses(subset: Obj) -> list[str]:
@@ -225,8 +225,10 @@ def events(obj: Obj) -> list[Any]:
         source.get("host") or dig(obj, "reportingInstance", ""),
     )
     count = dig(obj, "count") or dig(obj, "deprecatedCount") or 1
+    if (series := dig(obj, "series")) is not None:
+        last, count = series.get("lastObservedTime"), series.get("count", 0)
     return [
-        age(dig(obj, "series.lastObservedTime") or last),
+        age(last),
         dig(obj, "type", ""),
         dig(obj, "reason", ""),
         f"{kind}/{name}" if name else kind,
@@ -234,7 +236,7 @@ def events(obj: Obj) -> list[Any]:
         f"{component}, {host}" if host else component,
         str(dig(obj, "message") or dig(obj, "note", "")).strip(),
         age(first),
-        dig(obj, "series.count") or count,
+        count,
         dig(obj, "metadata.name", ""),
     ]
 

@@ -25,6 +25,7 @@ from ktui.kube.tables.object_fields import (
     pair,
     row,
     selector,
+    selector_text,
     text,
     unix_time,
 )
@@ -62,9 +63,13 @@ def _controller(obj: Obj) -> str:
     owner = next((o for o in items(obj, "metadata.ownerReferences") if o.get("controller")), None)
     if not owner:
         return NONE
-    group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+    group, name = str(owner.get("apiVersion", "")).rpartition("/")[0], str(owner.get("name", ""))
     kind = f"{owner.get('kind', '')}.{group}" if group else str(owner.get("kind", ""))
-    return f"{kind.lower()}/{owner.get('name', '')}"
+    return f"{kind.lower()}/{name}" if kind else name
+
+
+def _deployment_selector(deployment: Obj) -> str:
+    return selector_text(dig(deployment, "spec.selector"), empty="", invalid="<invalid>")
 
 
 def _targets(autoscaler: Obj) -> str:
@@ -128,7 +133,7 @@ _REPLICAS: tuple[Cell, ...] = (
 )  # fmt: skip
 PRINTERS = {
     "cronjobs.batch": row(
-        "spec.schedule", ("spec.timeZone", NONE), text("spec.suspend", UNSET), count("status.active"),
+        "spec.schedule", text("spec.timeZone", NONE), text("spec.suspend", UNSET), count("status.active"),
         lambda job: age(last) if (last := dig(job, "status.lastScheduleTime")) else NONE,
         born, *containers("spec.jobTemplate.spec.template"), selector("spec.jobTemplate.spec.selector"),
     ),
@@ -137,7 +142,7 @@ PRINTERS = {
     "replicasets.apps": row(*_REPLICAS, _SELECTOR),
     "deployments.apps": row(
         _ready, _status_count("updatedReplicas"), _status_count("availableReplicas"), born, *_CONTAINERS,
-        _SELECTOR,
+        _deployment_selector,
     ),
     "statefulsets.apps": row(_ready, born, *_CONTAINERS),
     "daemonsets.apps": row(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid
 from ktui.kube.json_trees import Obj
+from ktui.wire.schema import fields_by_name
+from ktui.writes.validation.internal_types import internal
 
 Rule = Callable[[Obj, Obj], Iterable[FieldError]]
 """(stored object, wanted object), both with their defaults → errors."""
@@ -39,12 +42,34 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other) or all(value is None or value in ([], {}) for value in (one, other))
 
 
-def unchanged(old: Any, new: Any, field: str, show: Show | None = None) -> list[FieldError]:
-    """Apply upstream's ValidateImmutableField; `show` returns a value in Go's format, if that differs."""
-    return [] if same(old, new) else [invalid(field, show(new) if show else new, IMMUTABLE)]
+def differs(message: str, old: Obj, new: Obj) -> bool:
+    """Return True if a member of a struct has changed; an empty struct behind a pointer is no missing one."""
+    pointers = _pointers(message)
+    return any(
+        old.get(name) != new.get(name) if name in pointers else not same(old.get(name), new.get(name))
+        for name in old.keys() | new.keys()
+    )
 
 
-def fixed(*paths: str, texts: Collection[str] = (), show: Show | None = None) -> Rule:
+@cache
+def _pointers(message: str) -> frozenset[str]:
+    known = fields_by_name(message).values()
+    return frozenset(field.name for field in known if field.kind == "message" and field.has("p"))
+
+
+def unchanged(old: Any, new: Any, field: str, show: Show | str = "") -> list[FieldError]:
+    """Apply upstream's ValidateImmutableField.
+
+    `show` returns a value in Go's format, if that differs, or is the message of an internal type.
+    """
+    if same(old, new):
+        return []
+    if callable(show):
+        new = show(new)
+    return [invalid(field, internal(new, show) if isinstance(show, str) and show else new, IMMUTABLE)]
+
+
+def fixed(*paths: str, texts: Collection[str] = (), show: Show | str = "") -> Rule:
     """Return a rule by which none of these fields may change; a missing one of `texts` is shown as ""."""
 
     def value(obj: Obj, path: str) -> Any:

@@ -17,6 +17,7 @@ from ktui.writes.validation.updates.field_rules import (
     Rule,
     all_of,
     at,
+    differs,
     fixed,
     kept,
     same,
@@ -25,8 +26,10 @@ from ktui.writes.validation.updates.field_rules import (
     without,
 )
 from ktui.writes.validation.values.checks import table_of
-from ktui.writes.validation.values.cluster import cidr_errors, taint_errors
+from ktui.writes.validation.values.cluster import cidr_errors
 from ktui.writes.validation.values.events import changed_event
+from ktui.writes.validation.values.nodes import taint_errors
+from ktui.writes.validation.values.rights import RBAC
 
 _TAINTS, _CIDRS = table_of(("", taint_errors)), table_of(("", cidr_errors))
 _SET = "field is immutable when `immutable` is set"
@@ -65,7 +68,9 @@ def _only_set(field: str, name: str) -> FieldError:
 
 
 def role_binding(old: Obj, new: Obj) -> list[FieldError]:
-    was, shown = (internal(one.get("roleRef") or {}, "rbac.v1.RoleRef") for one in (old, new))
+    refs = (one.get("roleRef") or {} for one in (old, new))
+    filled = ({**ref, "apiGroup": ref.get("apiGroup") or RBAC} for ref in refs)  # its default
+    was, shown = (internal(ref, "rbac.v1.RoleRef") for ref in filled)
     return [] if was == shown else [invalid("roleRef", shown, "cannot change roleRef")]
 
 
@@ -123,7 +128,11 @@ def _bare(value: Any) -> Any:
     """Return claim templates without the fields that decoding defaults."""
     if not isinstance(value, list):
         return value
-    return [without(i, "apiVersion", "kind", "status") if isinstance(i, dict) else i for i in value]
+    return [
+        {**without(item, "apiVersion", "kind"), "status": {"phase": "Pending", **(item.get("status") or {})}}
+        if isinstance(item, dict) else item
+        for item in value
+    ]  # fmt: skip
 
 
 def _completions(was: Obj, wanted: Obj) -> list[FieldError]:
@@ -175,7 +184,7 @@ _GA_LABELS = {
 def claim(old: Obj, new: Obj) -> Iterator[FieldError]:
     was, wanted = spec_of(old), spec_of(new)
     munged = _munged_claim(was, wanted, bound=at(new, "status.phase") == "Bound")
-    if any(not same(was.get(name), munged.get(name)) for name in was.keys() | munged.keys()):
+    if differs("core.v1.PersistentVolumeClaimSpec", was, munged):
         changes = internal_diff("core.v1.PersistentVolumeClaimSpec", was, munged)
         yield forbidden("spec", f"{_CLAIM}\n{changes}")
     before, after = (amount(at(spec, "resources.requests.storage")) for spec in (was, wanted))
@@ -244,29 +253,40 @@ def attach_required(old: Obj, new: Obj) -> list[FieldError]:
     return unchanged(was, wanted, "spec.attachedRequired")
 
 
+def csi_node(old: Obj, new: Obj) -> Iterator[FieldError]:
+    """A driver that stays may change what it can allocate."""
+    drivers = {driver.get("name"): driver for driver in at(old, "spec.drivers") or []}
+    for driver in at(new, "spec.drivers") or []:
+        was, wanted = without(drivers.get(driver.get("name")), "allocatable"), without(driver, "allocatable")
+        if was and was != wanted:
+            yield invalid("spec.drivers", internal(wanted, "storage.v1.CSINodeDriver"), IMMUTABLE)
+
+
+def _topology(old: Obj, new: Obj) -> list[FieldError]:
+    was, wanted = old.get("nodeTopology"), new.get("nodeTopology")
+    return [] if was == wanted else [invalid("nodeTopology", selector_shown(wanted), IMMUTABLE)]
+
+
 RULES: dict[str, Rule] = {
     "clusterrolebindings.rbac.authorization.k8s.io": role_binding,
     "configmaps": _sealed("data", "binaryData"),
     "controllerrevisions.apps": fixed("data"),
     "csidrivers.storage.k8s.io": all_of(attach_required, fixed("spec.volumeLifecycleModes")),
-    "csistoragecapacities.storage.k8s.io": all_of(
-        fixed("nodeTopology", show=selector_shown), fixed("storageClassName")
-    ),
+    "csinodes.storage.k8s.io": csi_node,
+    "csistoragecapacities.storage.k8s.io": all_of(_topology, fixed("storageClassName")),
     "customresourcedefinitions.apiextensions.k8s.io": definitions.definition_change_errors,
     "daemonsets.apps": _SELECTOR,
     "deployments.apps": _SELECTOR,
     "endpointslices.discovery.k8s.io": fixed("addressType"),
     "events.events.k8s.io": changed_event,
     "ingressclasses.networking.k8s.io": fixed("spec.controller", texts=("spec.controller",)),
-    "ipaddresses.networking.k8s.io": fixed(
-        "spec.parentRef",
-        show=lambda ref: internal(ref, "networking.v1.ParentReference") if ref is not None else None,
-    ),
+    "ipaddresses.networking.k8s.io": fixed("spec.parentRef", show="networking.v1.ParentReference"),
     "jobs.batch": all_of(
         job,
         fixed("spec.completionMode"),
-        fixed("spec.podFailurePolicy", show=lambda policy: internal(policy, "batch.v1.PodFailurePolicy")),
-        fixed("spec.backoffLimitPerIndex", "spec.managedBy", "spec.successPolicy"),
+        fixed("spec.podFailurePolicy", show="batch.v1.PodFailurePolicy"),
+        fixed("spec.backoffLimitPerIndex", "spec.managedBy"),
+        fixed("spec.successPolicy", show="batch.v1.SuccessPolicy"),
     ),
     "nodes": node,
     "persistentvolumeclaims": claim,
@@ -276,6 +296,11 @@ RULES: dict[str, Rule] = {
     "replicasets.apps": _SELECTOR,
     "resourcequotas": quota,
     "rolebindings.rbac.authorization.k8s.io": role_binding,
+    "resourceclaims.resource.k8s.io": fixed("spec", show="resource.v1.ResourceClaimSpec"),
+    "resourceclaimtemplates.resource.k8s.io": fixed("spec", show="resource.v1.ResourceClaimTemplateSpec"),
+    "resourceslices.resource.k8s.io": fixed(
+        "spec.pool.name", "spec.driver", "spec.nodeName", texts=("spec.pool.name", "spec.driver")
+    ),
     "runtimeclasses.node.k8s.io": fixed("handler"),
     "secrets": all_of(fixed("type"), _sealed("data")),
     "servicecidrs.networking.k8s.io": _ranges,
@@ -284,6 +309,7 @@ RULES: dict[str, Rule] = {
     "storageclasses.storage.k8s.io": fixed(
         "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode", texts=("provisioner",)
     ),
+    "volumeattachments.storage.k8s.io": fixed("spec", show="storage.v1.VolumeAttachmentSpec"),
     "volumeattributesclasses.storage.k8s.io": kept("driverName", "parameters"),
 }
 """Rules by resource id. Subresources have none: they change other parts, or nothing."""

@@ -7,7 +7,7 @@ from typing import Any
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj, hashed
 from ktui.writes.validation.internal_types import internal, internal_diff
-from ktui.writes.validation.updates.field_rules import same, spec_of, without
+from ktui.writes.validation.updates.field_rules import differs, same, spec_of, without
 from ktui.writes.validation.values.checks import table_of
 from ktui.writes.validation.values.scheduling import toleration
 
@@ -121,7 +121,7 @@ def pod(old: Obj, new: Obj) -> list[FieldError]:
     if was.get("schedulingGates"):
         errors += narrowing_errors(was, munged)
     old_spec = without(was, _ALIAS)
-    if any(not same(old_spec.get(name), munged.get(name)) for name in old_spec.keys() | munged.keys()):
+    if differs("core.v1.PodSpec", old_spec, munged):
         changes = internal_diff("core.v1.PodSpec", old_spec, munged)
         errors.append(forbidden("spec", f"{_OTHER_FIELDS}\n{changes}"))
     return errors

@@ -24,27 +24,6 @@ def service(old: Obj, new: Obj) -> list[FieldError]:
     return errors
 
 
-def status_errors(obj: Obj) -> list[FieldError]:
-    """Return the errors of `services/status`: only a load balancer has addresses."""
-    ingress = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress")
-    if not ingress or type_of(spec_of(obj)) == "LoadBalancer":
-        return []
-    return [forbidden("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")]
-
-
-def warnings(obj: Obj) -> list[str]:
-    """Return warnings for fields that a headless service ignores (upstream: pkg/api/service/warnings.go)."""
-    spec = spec_of(obj)
-    if not _headless(spec) or type_of(spec) != "ClusterIP":
-        return []
-    ignored = {
-        "loadBalancerIP": spec.get("loadBalancerIP"),
-        "externalIPs": spec.get("externalIPs"),
-        "SessionAffinity": spec.get("sessionAffinity", "None") != "None",
-    }
-    return [f"spec.{name} is ignored for headless services" for name, value in ignored.items() if value]
-
-
 def type_of(spec: Obj) -> str:
     return str(spec.get("type") or "ClusterIP")
 

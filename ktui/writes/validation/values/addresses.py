@@ -30,6 +30,11 @@ def without_zeros(text: str) -> str:
     return _ZEROS.sub("", text)
 
 
+def _has_zeros(text: str) -> bool:
+    """Whether numbers of an IPv4 address have leading zeros; the groups of an IPv6 one may."""
+    return "." in text and without_zeros(text) != text
+
+
 def is_address(text: str) -> bool:
     try:
         ipaddress.ip_address(without_zeros(text) if len(text) < 64 else "")
@@ -45,20 +50,34 @@ def is_range(text: str) -> bool:
     return int(bits) <= (128 if ":" in address else 32)
 
 
+def is_ipv4(text: str) -> bool:
+    """Whether an address is of IPv4, also one that is mapped to IPv6."""
+    parsed = ipaddress.ip_address(without_zeros(text))
+    return parsed.version == 4 or parsed.ipv4_mapped is not None
+
+
 def address(text: str) -> Iterator[FieldError]:
     if not is_address(text):
         yield invalid("", text, IP_FAULT)
-    elif without_zeros(text) != text:
+    elif _has_zeros(text):
         yield invalid("", text, _ZEROS_IN_ADDRESS)
     elif _mapped(text):
         yield invalid("", text, _MAPPED_ADDRESS)
+
+
+def usual_address(text: str) -> Iterator[FieldError]:
+    """An address in its usual form (upstream: IsValidIP)."""
+    faults = list(address(text))
+    yield from faults
+    if not faults and (usual := str(ipaddress.ip_address(text))) != text:
+        yield invalid("", text, f"must be in canonical form ({quote(usual)})")
 
 
 def address_range(text: str) -> Iterator[FieldError]:
     own, _, bits = text.partition("/")
     if not is_range(text):
         yield invalid("", text, CIDR_FAULT)
-    elif without_zeros(own) != own or str(int(bits)) != bits:
+    elif _has_zeros(own) or str(int(bits)) != bits:
         yield invalid("", text, _ZEROS_IN_RANGE)
     elif _mapped(own):
         yield invalid("", text, _MAPPED_RANGE)
@@ -74,15 +93,36 @@ def usual_range(text: str) -> Iterator[FieldError]:
         yield invalid("", text, f"must be in canonical form ({quote(usual)})")
 
 
+def interface_address(text: str) -> Iterator[FieldError]:
+    """An address with the bits of its network, in the usual form (upstream: IsValidInterfaceAddress)."""
+    if not is_range(text):
+        yield invalid("", text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")
+        return
+    own, _, bits = text.partition("/")
+    parsed, length = ipaddress.ip_address(without_zeros(own)), int(bits)
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed, length = parsed.ipv4_mapped, length - 96 if length > 32 else length
+    if (usual := f"{parsed}/{length}") != text:
+        yield invalid("", text, f"must be in canonical form ({quote(usual)})")
+
+
 def _mapped(text: str) -> bool:
     parsed = ipaddress.ip_address(text)
     return isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is not None
 
 
 def ordinary_address(value: str) -> Iterator[FieldError]:
-    """An address that packets of others can reach (upstream: ValidateNonSpecialIP)."""
+    """An address that packets of others can reach."""
     if faults := list(address(value)):
         yield from faults
+        return
+    yield from reachable(value)
+
+
+def reachable(value: str) -> Iterator[FieldError]:
+    """An address that is none of the special ones (upstream: ValidateEndpointIP)."""
+    if not is_address(value):
+        yield invalid("", value, "must be a valid IP address")
         return
     parsed = ipaddress.ip_address(without_zeros(value))
     if parsed.is_unspecified:

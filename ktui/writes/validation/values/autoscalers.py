@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import path_segment_faults
 from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
+    REFERENCE,
     Check,
+    Row,
     Rows,
     below,
     conforms,
@@ -21,9 +22,10 @@ from ktui.writes.validation.values.checks import (
     listed,
     needs,
     not_negative,
-    reference_to,
-    text_of,
+    positive,
+    table_of,
 )
+from ktui.writes.validation.values.resources import container_resource
 
 TARGET_TYPES = ("Utilization", "Value", "AverageValue")
 # The member of a metric that each of its types has.
@@ -31,14 +33,17 @@ _METRICS = ("ContainerResource", "External", "Object", "Pods", "Resource")
 METRICS = {kind: kind[0].lower() + kind[1:] for kind in _METRICS}
 
 
-def _reference(reference: Obj, *, core: bool) -> Iterator[FieldError]:
-    """A reference to an object of another kind; `core`: it may be of the core group, which has no name."""
-    yield from reference_to(reference)
-    version = str(reference.get("apiVersion") or "")
-    if version.count("/") > 1:
-        yield invalid(".apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif not core and not version.partition("/")[1]:
-        yield invalid(".apiVersion", version, "apiVersion must specify API group")
+def _version(version: str) -> Iterable[FieldError]:
+    why = f"unexpected GroupVersion string: {version}"
+    return [invalid("", version, why)] if version.count("/") > 1 else ()
+
+
+def _version_of_target(target: Obj) -> Iterator[FieldError]:
+    """Of the core group, which has no name, only ReplicationControllers scale."""
+    version = str(target.get("apiVersion") or "")
+    named = version.partition("/")[0] if "/" in version else target.get("kind") == "ReplicationController"
+    missing = () if named else [invalid("", version, "apiVersion must specify API group")]
+    yield from inside(".apiVersion", _version(version) or missing)
 
 
 def _autoscaler(spec: Obj) -> Iterator[FieldError]:
@@ -51,7 +56,6 @@ def _autoscaler(spec: Obj) -> Iterator[FieldError]:
         yield invalid(".maxReplicas", most, "must be greater than or equal to 1")
     if least is not None and most < least:
         yield invalid(".maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    yield from inside(".scaleTargetRef", _reference(spec.get("scaleTargetRef") or {}, core=False))
 
 
 def _scales_to_zero(spec: Obj) -> Iterator[FieldError]:
@@ -89,27 +93,6 @@ def _metric(metric: Obj) -> Iterator[FieldError]:
             yield forbidden(f".{name}", "must populate the given metric source only")
 
 
-def _target(source: Obj) -> Iterator[FieldError]:
-    target = source.get("target") or {}
-    named, used = str(target.get("type") or ""), target.get("averageUtilization")
-    if not named:
-        yield required(".target.type", "must specify a metric target type")
-    if named not in TARGET_TYPES:
-        yield invalid(".target.type", named, "must be either Utilization, Value, or AverageValue")
-    for name in ("value", "averageValue"):
-        if (value := target.get(name)) is not None and amount(value) <= 0:
-            yield invalid(f".target.{name}", value, "must be positive")
-    if used is not None and used < 1:
-        yield invalid(".target.averageUtilization", used, "must be greater than 0")
-
-
-def _identified(source: Obj) -> Iterator[FieldError]:
-    metric = source.get("metric") or {}
-    yield from inside(".metric", has("name", why="must specify a metric name")(metric))
-    yield from inside(".metric", text_of("name", conforms(path_segment_faults))(metric))
-    yield from _target(source)
-
-
 def _values(source: Obj) -> set[str]:
     """Return which of the values of a metric's target are set."""
     target = source.get("target") or {}
@@ -117,34 +100,10 @@ def _values(source: Obj) -> set[str]:
 
 
 _AVERAGE = ".target.averageValue"
-_ONE_VALUE = needs(_values, _AVERAGE, "must set either a target value or averageValue")
-_ONE_OR_EACH = needs(_values, _AVERAGE, "must set either a target value for metric or a per-pod target")
-_EACH = needs(
-    lambda source: "averageValue" in _values(source), _AVERAGE, "must specify a positive target averageValue"
-)
 
 
-def _of_object(source: Obj) -> Iterator[FieldError]:
-    yield from inside(".describedObject", _reference(source.get("describedObject") or {}, core=True))
-    yield from _identified(source)
-    yield from _ONE_VALUE(source)
-
-
-def _of_external(source: Obj) -> Iterator[FieldError]:
-    yield from _identified(source)
-    yield from _ONE_OR_EACH(source)
-    if len(_values(source)) > 1:
-        yield forbidden(".target.value", "may not set both a target value for metric and a per-pod target")
-
-
-def _of_resource(source: Obj) -> Iterator[FieldError]:
+def _utilized(source: Obj) -> Iterator[FieldError]:
     target = source.get("target") or {}
-    if not source.get("name"):
-        yield required(".name", "must specify a resource name")
-    if "container" in source and not source["container"]:
-        yield required(".container", "must specify a container")
-    yield from inside(".container", dns_label(str(source.get("container") or "")))
-    yield from _target(source)
     used, each = target.get("averageUtilization"), target.get("averageValue")
     if used is None and each is None:
         why = "must set either a target raw value or a target utilization"
@@ -154,40 +113,63 @@ def _of_resource(source: Obj) -> Iterator[FieldError]:
         yield forbidden(".target.averageValue", why)
 
 
+def _one_way(source: Obj) -> Iterator[FieldError]:
+    if len(_values(source)) > 1:
+        yield forbidden(".target.value", "may not set both a target value for metric and a per-pod target")
+
+
+_POSITIVE = demand(lambda quantity: amount(quantity) > 0, "must be positive")
+_TARGET: Rows = below("target!", (
+    ("", has("type", why="must specify a metric target type")),
+    ("type:text",
+     demand(TARGET_TYPES.__contains__, "must be either Utilization, Value, or AverageValue")),
+    ("value", _POSITIVE), ("averageValue", _POSITIVE),
+    ("averageUtilization", positive("must be greater than 0")),
+))  # fmt: skip
+_IDENTIFIED: Rows = (
+    ("metric!", has("name", why="must specify a metric name")),
+    ("metric!.name:text", conforms(path_segment_faults)), *_TARGET,
+)  # fmt: skip
+_RESOURCE_NAME: Row = ("", has("name", why="must specify a resource name"))
 # The sources of a metric, in the order in which the first of them counts.
 _SOURCES: dict[str, Check] = {
-    "object": _of_object,
-    "external": _of_external,
-    "pods": lambda source: chain(_identified(source), _EACH(source)),
-    "resource": _of_resource,
-    "containerResource": _of_resource,
-}
-
-
-def _step(policy: Obj) -> Iterator[FieldError]:
-    kind, seconds = str(policy.get("type") or ""), policy.get("periodSeconds") or 0
-    if kind not in ("Percent", "Pods"):
-        yield not_supported(".type", kind, ("Percent", "Pods"))
-    if (policy.get("value") or 0) <= 0:
-        yield invalid(".value", policy.get("value") or 0, "must be greater than zero")
-    if seconds <= 0:
-        yield invalid(".periodSeconds", seconds, "must be greater than zero")
-    elif seconds > 1800:
-        yield invalid(".periodSeconds", seconds, "must be less than or equal to 1800")
-
-
+    "object": table_of(
+        *below("describedObject!", (*REFERENCE, ("apiVersion:text", _version))), *_IDENTIFIED,
+        ("", needs(_values, _AVERAGE, "must set either a target value or averageValue")),
+    ),
+    "external": table_of(
+        *_IDENTIFIED, ("", _one_way),
+        ("", needs(_values, _AVERAGE, "must set either a target value for metric or a per-pod target")),
+    ),
+    "pods": table_of(
+        *_IDENTIFIED, ("", needs(lambda source: "averageValue" in _values(source), _AVERAGE,
+                                 "must specify a positive target averageValue")),
+    ),
+    "resource": table_of(_RESOURCE_NAME, *_TARGET, ("", _utilized)),
+    # Of one container; the name is that of something that containers have.
+    "containerResource": table_of(
+        _RESOURCE_NAME, ("name", lambda name: container_resource(name, "") if name else ()),
+        ("", has("container", why="must specify a container")), ("container:text", dns_label),
+        *_TARGET, ("", _utilized),
+    ),
+}  # fmt: skip
 _SCALING: Rows = (
     ("stabilizationWindowSeconds", demand(lambda n: n >= 0, "must be greater than or equal to zero")),
     ("stabilizationWindowSeconds", demand(lambda n: n <= 3600, "must be less than or equal to 3600")),
     ("selectPolicy", listed("Disabled", "Max", "Min")),
-    ("", has("policies", why="must specify at least one Policy")), ("policies[]", _step),
+    ("", has("policies", why="must specify at least one Policy")),
+    ("policies[].type:text", listed("Percent", "Pods")), ("policies[].value:number", positive()),
+    ("policies[].periodSeconds:number", positive()),
+    ("policies[].periodSeconds", demand(lambda n: n <= 1800, "must be less than or equal to 1800")),
     ("tolerance", not_negative),
 )  # fmt: skip
 
 
 KINDS: dict[str, Rows] = {
     "horizontalpodautoscalers.autoscaling": (
-        ("spec", _autoscaler), ("spec", _used_cpu), ("spec.metrics[]", _metric), ("spec", _scales_to_zero),
+        ("spec", _autoscaler),
+        *below("spec.scaleTargetRef!", (*REFERENCE, ("", _version_of_target))),
+        ("spec", _used_cpu), ("spec.metrics[]", _metric), ("spec", _scales_to_zero),
         *below("spec.behavior.scaleUp", _SCALING), *below("spec.behavior.scaleDown", _SCALING),
     ),
 }  # fmt: skip

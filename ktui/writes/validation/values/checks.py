@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from ktui.kube.fielderrors import (
@@ -17,10 +17,13 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
     too_long,
+    too_many,
 )
 from ktui.kube.golang.formatting import quote, to_json
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import (
+    LABEL_1035,
+    LABEL_1035_FAULT,
     config_key_faults,
     dns_label_faults,
     label_key_faults,
@@ -28,54 +31,49 @@ from ktui.kube.names import (
     subdomain_faults,
 )
 from ktui.kube.quantity import amount
+from ktui.writes.field_paths import parts, steps_of
 from ktui.writes.validation.selectors import label_errors, label_selector_errors
 
 Check = Callable[[Any], Iterable[FieldError]]
 """A value that is there → errors whose fields are relative to it: "", `.name`, `[0].key`."""
 
 Row = tuple[str, Check]
-"""A check and its path, such as `spec.ports[].port`.
-
-`[]` stands for each item of a list, `{}` for each value of a map; a path of "" is the object itself.
-"""
+"""A check and its path (`field_paths`); a path of "" is the object itself."""
 
 Rows = tuple[Row, ...]
 """The rules of a part. KINDS of each module here has those of whole objects, by the resource's id."""
 
-_STEPS = re.compile(r"\[\]|\{\}|[^.\[{]+")
-
 
 @dataclass(slots=True)
 class RuleTree:
-    """A table of checks by path: those of a value, and the tables of its members, items and entries.
+    """A table of checks by path, itself a check: those of a value, and the tables of its parts.
 
-    One walk over an object applies the whole table. It visits only what the table names, each value once: its
-    time grows with the object. Errors come in the order of the rows, as upstream's in that of its validation
-    functions; a part is visited where the first row names it.
+    It visits only what the table names: its time grows with the object. Errors come in the order of the rows,
+    as upstream's in that of its validation functions; rows in sequence that lead through one list, or through
+    one map, share a walk over it.
     """
 
     steps: list[Check | tuple[str, RuleTree]] = field(default_factory=list)
-    members: dict[str, RuleTree] = field(default_factory=dict)
 
     def at(self, path: str) -> RuleTree:
-        """Return the table at a path, made if it is missing."""
+        """Return the table at a path after the rows before it."""
         table = self
-        for step in _STEPS.findall(path):
-            if step not in table.members:
-                table.members[step] = RuleTree()
-                table.steps.append((step, table.members[step]))
-            table = table.members[step]
+        for step in steps_of(path):
+            last = table.steps[-1] if table.steps else None
+            if not isinstance(last, tuple) or last[0] != step:
+                table.steps.append(last := (step, RuleTree()))
+            table = last[1]
         return table
 
     @limited
     def errors(self, value: Any) -> Iterator[FieldError]:
         """Yield the errors of an object and of all that it holds."""
-        for error in self.relative(value):
+        for error in self(value):
             yield replace(error, field=error.field.removeprefix("."))
 
-    def relative(self, value: Any) -> Iterator[FieldError]:
+    def __call__(self, value: Any) -> Iterator[FieldError]:
         """Yield the errors of a part, whose fields begin with `.name` or `[0]`."""
-        yield from self._walk(value, None)
+        return self._walk(value, None)
 
     def _walk(self, value: Any, path: Path | None) -> Iterator[FieldError]:
         for step in self.steps:
@@ -84,20 +82,8 @@ class RuleTree:
                     yield replace(error, field=f"{joined(path)}{error.field}")
                 continue
             name, table = step
-            for part, member in _parts(value, name):
+            for part, member in parts(value, name):
                 yield from table._walk(member, (path, part))
-
-
-def _parts(value: Any, step: str) -> Iterator[tuple[str, Any]]:
-    """Yield what a step of a path leads to, each with its path: a member, each item, each value."""
-    if isinstance(value, list):
-        if step == "[]":
-            yield from ((f"[{at}]", item) for at, item in enumerate(value) if item is not None)
-    elif isinstance(value, dict):
-        if step == "{}":
-            yield from ((f"[{name}]", member) for name, member in value.items())
-        elif (member := value.get(step)) is not None:
-            yield f".{step}", member
 
 
 def table_of(*rows: Row) -> RuleTree:
@@ -117,11 +103,18 @@ def below(path: str, rows: Iterable[Row]) -> Rows:
     return tuple((f"{path}.{inner}" if inner else path, check) for inner, check in rows)
 
 
-_PORT_NAME = re.compile("[a-z0-9-]+")
-_PERCENT = (
-    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
-    "regex used for validation is '[0-9]+%')"
-)
+def nothing(_: Any) -> Iterable[FieldError]:
+    return ()
+
+
+def needed(check: Check = nothing, why: str = "") -> Check:
+    """Demand a text, and apply a check to it; an empty one is missing."""
+    return lambda value: check(value) if value else [required("", why)]
+
+
+def optional(check: Check) -> Check:
+    """Apply a check to a text that is not empty."""
+    return lambda value: check(value) if value else ()
 
 
 def demand(good: Callable[[Any], object], why: str) -> Check:
@@ -147,18 +140,12 @@ def positive(why: str = "must be greater than zero") -> Check:
 
 def one_of(*values: str) -> Check:
     """Demand one of these texts; an empty one is missing."""
-
-    def check(value: str) -> Iterable[FieldError]:
-        if value in values:
-            return ()
-        return [not_supported("", value, values)] if value else [required("")]
-
-    return check
+    return needed(listed(*values))
 
 
 def one_of_or_none(*values: str) -> Check:
     """Demand one of these texts, or an empty one."""
-    return lambda value: () if not value or value in values else [not_supported("", value, values)]
+    return optional(listed(*values))
 
 
 def listed(*values: str) -> Check:
@@ -171,13 +158,9 @@ def conforms(faults: Callable[[str], Iterable[str]]) -> Check:
     return lambda value: [invalid("", value, why) for why in faults(value)]
 
 
-def named(faults: Callable[[str], Iterable[str]]) -> Check:
-    """Apply a rule of names to a text that is not empty."""
-    return lambda value: [invalid("", value, why) for why in faults(value)] if value else ()
-
-
 dns_label, subdomain, qualified, config_key = (
-    named(rule) for rule in (dns_label_faults, subdomain_faults, label_key_faults, config_key_faults)
+    optional(conforms(rule))
+    for rule in (dns_label_faults, subdomain_faults, label_key_faults, config_key_faults)
 )
 any_dns_label, any_subdomain, label_key = (
     conforms(rule) for rule in (dns_label_faults, subdomain_faults, label_key_faults)
@@ -197,6 +180,16 @@ def has(*names: str, why: str = "") -> Check:
     return lambda value: [required(f".{name}", why) for name in names if not value.get(name)]
 
 
+def there(*names: str, why: str = "") -> Check:
+    """Demand members that are not missing, be they empty."""
+    return lambda value: [required(f".{name}", why) for name in names if value.get(name) is None]
+
+
+def absent(*names: str, why: str) -> Check:
+    """Forbid members, be they empty."""
+    return lambda value: [forbidden(f".{name}", why) for name in names if value.get(name) is not None]
+
+
 def needs(good: Callable[[Any], object], field: str, why: str) -> Check:
     """Demand a member of each value that fails a test."""
     return lambda value: () if good(value) else [required(field, why)]
@@ -211,11 +204,6 @@ def at_most_bytes(most: int) -> Check:
     return lambda value: [too_long("", most)] if len(value.encode()) > most else ()
 
 
-def text_of(name: str, check: Check) -> Check:
-    """Apply a check to a text that counts as empty if it is missing."""
-    return lambda value: inside(f".{name}", check(str(value.get(name) or "")))
-
-
 def duplicate(field: str, value: Any) -> FieldError:
     shown = quote(value) if isinstance(value, str) else to_json(value).decode()
     return FieldError(field, "FieldValueDuplicate", f"Duplicate value: {shown}")
@@ -227,7 +215,7 @@ def exactly_one(known: Mapping[str, RuleTree], what: str, shown: Mapping[str, st
     def check(part: Obj) -> Iterator[FieldError]:
         there = [name for name in known if part.get(name) is not None]
         for name in there[:1]:
-            yield from inside(f".{name}", known[name].relative(part[name]))
+            yield from inside(f".{name}", known[name](part[name]))
         for name in there[1:]:
             yield forbidden(f".{(shown or {}).get(name, name)}", f"may not specify more than 1 {what} type")
         if not there:
@@ -236,32 +224,99 @@ def exactly_one(known: Mapping[str, RuleTree], what: str, shown: Mapping[str, st
     return check
 
 
-def numbered(items: Iterable[Obj], member: str) -> Iterator[tuple[str, Obj, str, bool]]:
-    """Yield each item with its path, its name (or another member), and whether an item before it has that."""
+def alone(what: str) -> Check:
+    """Demand that `*` stands alone in a list."""
+    why = f"if '*' is present, must not specify other {what}"
+    return demand(lambda values: len(values) < 2 or "*" not in values, why)
+
+
+def written(why: str = "") -> Check:
+    """Demand a text of more than spaces."""
+    return needs(str.strip, "", why)
+
+
+def at_most(most: int) -> Check:
+    return lambda items: [too_many("", len(items), most)] if len(items) > most else ()
+
+
+def every(*checks: Check) -> Check:
+    return lambda value: chain.from_iterable(check(value) for check in checks)
+
+
+def up_to(most: int, check: Check) -> Check:
+    """Check a list, or say only that it has too many items."""
+    size = at_most(most)
+    return lambda values: size(values) or check(values)
+
+
+def items(most: int, check: Check) -> Check:
+    """Check each item of a list, or say only that they are too many (upstream: validateSlice)."""
+    return up_to(most, table_of(("[]", check)))
+
+
+def different(most: int, check: Check, key: Callable[[Any], Any] = str) -> Check:
+    """Check each item as `items`, then that all differ in their key (upstream: validateSet)."""
+    return up_to(most, every(table_of(("[]", check)), lambda values: repeated(map(key, values))))
+
+
+def repeated(values: Iterable[Any]) -> Iterator[FieldError]:
+    """Yield an error for each value of a list that was there before."""
+    seen = set()
+    for index, value in enumerate(values):
+        if value in seen:
+            yield duplicate(f"[{index}]", value)
+        seen.add(value)
+
+
+def named_by(member: str) -> Callable[[Obj], str]:
+    """Return the function of an object's key: the text of this member."""
+    return lambda item: str(item.get(member) or "")
+
+
+def distinct(
+    member: str,
+    first: Check = nothing,
+    then: Check = nothing,
+    *,
+    field: str | None = None,
+    named: bool = False,
+) -> Check:
+    """Check the items of a list, each of which differs from those before it in a member, or else itself.
+
+    The error of that is at the member unless `field` says otherwise, between those of the checks `first` and
+    `then` of the item. `named`: empty names may repeat.
+    """
+    where = field if field is not None else member and f".{member}"
+
+    def of_list(values: list[Any]) -> Iterator[FieldError]:
+        for at, item, name, again in numbered(values, member):
+            yield from inside(at, first(item))
+            if again and (name or not named):
+                yield duplicate(f"{at}{where}", name)
+            yield from inside(at, then(item))
+
+    return of_list
+
+
+def numbered(items: Iterable[Any], member: str) -> Iterator[tuple[str, Any, str, bool]]:
+    """Yield each item with its path, its name (or another member), and whether an item before it has that.
+
+    Without a member the item itself is a name.
+    """
     seen = set()
     for index, item in enumerate(items):
-        name = str(item.get(member) or "")
+        name = str((item.get(member) if member else item) or "")
         yield f"[{index}]", item, name, name in seen
         seen.add(name)
 
 
 port_number, user_id = between(1, 65535), between(0, 2**31 - 1)
+valid_port = demand(
+    lambda port: 0 < port < 65536, "port is not valid: must be between 1 and 65535, inclusive"
+)
 not_negative = demand(lambda quantity: amount(quantity) >= 0, "must be greater than or equal to 0")
 more_than_nothing = demand(lambda quantity: amount(quantity) > 0, "must be greater than zero")
 without_parents = demand(lambda path: ".." not in path.split("/"), "must not contain '..'")
-absolute_path = demand(lambda path: path.startswith("/"), "must be an absolute path")
-file_mode = demand(
-    lambda mode: 0 <= mode <= 0o777, "must be a number between 0 and 0777 (octal), both inclusive"
-)
-header_name = demand(
-    re.compile("[-A-Za-z0-9]+").fullmatch,
-    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
-    "regex used for validation is '[-A-Za-z0-9]+')",
-)
-variable_name = demand(
-    re.compile("[ -<>-~]*").fullmatch,
-    "a valid environment variable name must consist only of printable ASCII characters other than '='",
-)
 
 
 def relative_path(value: str) -> Iterator[FieldError]:
@@ -270,46 +325,10 @@ def relative_path(value: str) -> Iterator[FieldError]:
     yield from without_parents(value)
 
 
-def port_name_faults(name: str) -> Iterator[str]:
-    """Yield why a port's name is invalid (upstream: IsValidPortName)."""
-    if len(name.encode()) > 15:
-        yield "must be no more than 15 characters"
-    if not _PORT_NAME.fullmatch(name):
-        yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
-    if not re.search("[a-z]", name):
-        yield "must contain at least one letter (a-z)"
-    if "--" in name:
-        yield "must not contain consecutive hyphens"
-    if name[:1] == "-" or name[-1:] == "-":
-        yield "must not begin or end with a hyphen"
-
-
-def port_or_name(value: Any) -> Iterable[FieldError]:
-    """A port's number, or the name of one."""
-    if isinstance(value, str):
-        return [invalid("", value, why) for why in port_name_faults(value)]
-    return port_number(value)
-
-
-def whole_or_percent(value: Any) -> Iterable[FieldError]:
-    """A number from 0 on, or a percentage."""
-    if not isinstance(value, str):
-        return natural(value)
-    return () if re.fullmatch("[0-9]+%", value) else [invalid("", value, _PERCENT)]
-
-
-def not_above_all(value: Any) -> Iterable[FieldError]:
-    """A number, or a percentage up to 100%."""
-    digits = value[:-1].lstrip("0") if isinstance(value, str) and re.fullmatch("[0-9]+%", value) else ""
-    if len(digits) > 2 and digits != "100":
-        return [invalid("", value, "must not be greater than 100%")]
-    return ()
-
-
-def count_or_percent(value: Any) -> Iterator[FieldError]:
-    """A number from 0 on, or a percentage up to 100%."""
-    yield from whole_or_percent(value)
-    yield from not_above_all(value)
+def dns_1035_faults(name: str) -> list[str]:
+    """Return what is wrong with a DNS label (RFC 1035) that is a version or a kind; [] if it is valid."""
+    faults = ["must be no more than 63 characters"] if len(name.encode()) > 63 else []
+    return faults if LABEL_1035.fullmatch(name) else [*faults, LABEL_1035_FAULT]
 
 
 def path_segment(value: str) -> Iterator[FieldError]:
@@ -319,7 +338,5 @@ def path_segment(value: str) -> Iterator[FieldError]:
     yield from (invalid("", value, why) for why in path_segment_faults(value))
 
 
-def reference_to(reference: Obj) -> Iterator[FieldError]:
-    """A reference to an object of another kind."""
-    for name in ("kind", "name"):
-        yield from text_of(name, path_segment)(reference)
+REFERENCE: Rows = (("kind:text", path_segment), ("name:text", path_segment))
+"""The rules of a reference to an object of another kind."""

@@ -1,14 +1,14 @@
-"""Rules of containers: ports, environment, mounts, probes, resources, security; in upstream's order."""
+"""Rules of containers: ports, environment, probes and hooks; in upstream's order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.kube.names import label_key_faults
-from ktui.kube.quantity import amount, is_whole
+from ktui.kube.quantity import amount
 from ktui.writes.validation.values.checks import (
     Check,
     Rows,
@@ -21,21 +21,16 @@ from ktui.writes.validation.values.checks import (
     duplicate,
     exactly_one,
     has,
-    header_name,
     inside,
     label_key,
-    listed,
     one_of,
     one_of_or_none,
-    port_name_faults,
-    port_or_name,
     positive,
-    relative_path,
+    subdomain,
     table_of,
-    text_of,
-    user_id,
-    variable_name,
+    without_parents,
 )
+from ktui.writes.validation.values.int_or_string import port_name_faults, port_or_name
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _OWN = ("cpu", "memory", "ephemeral-storage")
@@ -60,6 +55,16 @@ _MANY = "may not have more than one field specified at a time"
 _DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _DIVIDED = {"memory": "memory", "ephemeral-storage": "local ephemeral storage"}
 
+_header_name = demand(
+    re.compile("[-A-Za-z0-9]+").fullmatch,
+    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
+    "regex used for validation is '[-A-Za-z0-9]+')",
+)
+_variable_name = demand(
+    re.compile("[ -<>-~]*").fullmatch,
+    "a valid environment variable name must consist only of printable ASCII characters other than '='",
+)
+
 
 def _variable(variable: Obj) -> Iterator[FieldError]:
     source = variable.get("valueFrom")
@@ -81,10 +86,12 @@ def _variable(variable: Obj) -> Iterator[FieldError]:
 def _variables_from(sources: list[Obj]) -> Iterator[FieldError]:
     """Check the sources of variables; upstream's path of how many there are is that of the list."""
     for index, source in enumerate(sources):
-        yield from inside(f"[{index}].prefix", variable_name(source.get("prefix") or ""))
+        yield from inside(f"[{index}].prefix", _variable_name(source.get("prefix") or ""))
         there = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
         for name in there:
-            yield from inside(f"[{index}].{name}", has("name")(source[name]))
+            reference = str(source[name].get("name") or "")
+            missing = [] if reference else [required("")]
+            yield from inside(f"[{index}].{name}.name", missing or subdomain(reference))
         if not there:
             yield invalid("", "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(there) > 1:
@@ -152,7 +159,7 @@ def _ports(ports: list[Obj]) -> Iterator[FieldError]:
                 yield duplicate(f"[{index}].name", name)
             elif not faults:
                 seen.add(name)
-        yield from inside(f"[{index}]", _PORT.relative(port))
+        yield from inside(f"[{index}]", _PORT(port))
 
 
 _port_or_none = demand(lambda number: 0 <= number <= 65535, "must be between 1 and 65535, inclusive")
@@ -162,86 +169,9 @@ _PORT = table_of(
 )  # fmt: skip
 
 
-def resource_amounts(resources: Obj) -> Iterator[FieldError]:
-    """Check requests and limits."""
-    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for name, value in limits.items():
-        yield from _resource(name, value, ".limits")
-    for name, value in requests.items():
-        yield from _resource(name, value, ".requests")
-        limit = limits.get(name)
-        extended = "/" in name and not name.startswith("kubernetes.io/")
-        if limit is None:
-            if extended:
-                yield required(".limits", "Limit must be set for non overcommitable resources")
-        elif extended and amount(value) != amount(limit):
-            yield invalid(".requests", value, f"must be equal to {name} limit of {limit}")
-        elif amount(value) > amount(limit):
-            yield invalid(".requests", value, f"must be less than or equal to {name} limit of {limit}")
-    there = {*limits, *requests}
-    if any(n.startswith("hugepages-") for n in there) and not there & {"cpu", "memory"}:
-        yield forbidden("", "HugePages require cpu or memory")
-
-
-def _resource(name: str, value: str, field: str) -> Iterator[FieldError]:
-    where = f"{field}[{name}]"
-    faults = label_key_faults(name)
-    if "/" not in name and name not in _OWN and not name.startswith("hugepages-"):
-        faults = faults or ["must be a standard resource type or fully qualified"]
-        faults = [*faults, "must be a standard resource for containers"]
-    yield from (invalid(where, name, why) for why in faults)
-    if amount(value) < 0:
-        yield invalid(where, value, "must be greater than or equal to 0")
-    if "/" in name and "kubernetes.io/" not in name and not is_whole(value):
-        yield invalid(where, value, "must be an integer")
-
-
-def _profile_type(what: str) -> Check:
-    """Demand the type of a profile, which its name does not tell."""
-
-    def check(value: Obj) -> Iterator[FieldError]:
-        if not value.get("type"):
-            yield required(".type", f"type is required when {what} is set")
-        elif value["type"] not in _PROFILES:
-            yield not_supported(".type", value["type"], _PROFILES)
-
-    return check
-
-
-_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
-
-
-def profile(value: Obj) -> Iterator[FieldError]:
-    """Check a seccomp profile: only a local one has a name."""
-    name = value.get("localhostProfile")
-    if value.get("type") == "Localhost":
-        if name is None:
-            yield required(".localhostProfile", "must be set when seccomp type is Localhost")
-        else:
-            yield from inside(".localhostProfile", relative_path(name))
-    elif name is not None:
-        yield invalid(".localhostProfile", value, "can only be set when seccomp type is Localhost")
-
-
-def _security(context: Obj) -> Iterator[FieldError]:
-    if context.get("allowPrivilegeEscalation") is not False:
-        return
-    why = "cannot set `allowPrivilegeEscalation` to false and "
-    if context.get("privileged"):
-        yield invalid("", context, f"{why}`privileged` to true")
-    for capability in (context.get("capabilities") or {}).get("add") or []:
-        if capability == "CAP_SYS_ADMIN":
-            yield invalid("", context, f"{why}`capabilities.Add` CAP_SYS_ADMIN")
-
-
-def _succeeds_once(probe: Obj) -> Iterable[FieldError]:
-    times = probe.get("successThreshold")
-    return () if times in (None, 1) else [invalid(".successThreshold", times or 0, "must be 1")]
-
-
 def _headers(request: Obj) -> Iterator[FieldError]:
     for header in request.get("httpHeaders") or []:
-        yield from inside(".httpHeaders", header_name(header.get("name") or ""))
+        yield from inside(".httpHeaders", _header_name(header.get("name") or ""))
 
 
 _PORT_OF_HANDLER = table_of(("port", port_or_name))
@@ -250,42 +180,52 @@ _HANDLERS = {
     "httpGet": table_of(("port", port_or_name), ("scheme", one_of("HTTP", "HTTPS")), ("", _headers)),
     "tcpSocket": _PORT_OF_HANDLER,
     "grpc": _PORT_OF_HANDLER,
-    "sleep": table_of(),
 }
 _handler = exactly_one(_HANDLERS, "handler")
+
+
+@lru_cache(maxsize=16)
+def hooks(grace: int) -> Check:
+    """Check what runs after the start and before the stop (upstream: validateLifecycle).
+
+    A hook that sleeps ends within the pod's grace period, in seconds.
+    """
+
+    def sleeps(sleep: Obj) -> Iterator[FieldError]:
+        if not 0 <= (seconds := sleep.get("seconds") or 0) <= grace:
+            why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+            yield invalid("", seconds, why)
+
+    hook = exactly_one({**_HANDLERS, "sleep": table_of(("", sleeps))}, "handler")
+    return table_of(("lifecycle.postStart", hook), ("lifecycle.preStop", hook))
+
+
 _PROBE: Rows = (
     ("", _handler), *counts("initialDelaySeconds", "timeoutSeconds", "periodSeconds"),
     *counts("successThreshold", "failureThreshold"),
     ("terminationGracePeriodSeconds", positive("must be greater than 0")),
 )  # fmt: skip
+_once = demand(lambda times: times == 1, "must be 1")
 _NO_GRACE = demand(lambda _: False, "must not be set for readinessProbes")
-SECCOMP: Rows = (
-    ("seccompProfile", _profile_type("seccompProfile")), ("seccompProfile", profile),
-)  # fmt: skip
-APP_ARMOR: Rows = (("appArmorProfile", _profile_type("appArmorProfile")),)
 # A reference to a key of a ConfigMap or Secret; a missing name is an invalid one.
-_KEY: Rows = (("", text_of("name", any_subdomain)), ("", has("key")), ("key", config_key))
+_KEY: Rows = (("name:text", any_subdomain), ("", has("key")), ("key", config_key))
+_FILE_KEY: Rows = (
+    ("", has("key")), ("key", _variable_name), ("", has("volumeName")), ("volumeName", dns_label),
+    ("", has("path")), ("path", without_parents),
+)  # fmt: skip
 UNTIL_MOUNTS = table_of(
     ("", has("name")), ("name", dns_label), ("", has("image")),
     ("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")), ("ports", _ports),
-    ("env[]", has("name")), ("env[].name", variable_name),
+    ("env[]", has("name")), ("env[].name", _variable_name),
     ("env[].valueFrom.fieldRef", field_ref(ENV_FIELDS)),
     ("env[].valueFrom.resourceFieldRef", resource_ref(of_volume=False)),
     *below("env[].valueFrom.configMapKeyRef", _KEY), *below("env[].valueFrom.secretKeyRef", _KEY),
+    *below("env[].valueFrom.fileKeyRef", _FILE_KEY),
     ("env[]", _variable), ("envFrom", _variables_from),
 )  # fmt: skip
-AFTER_MOUNTS = table_of(
-    ("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")), ("resources", resource_amounts),
-)  # fmt: skip
-AFTER_CLAIMS = table_of(
-    ("securityContext.runAsUser", user_id), ("securityContext.runAsGroup", user_id),
-    ("securityContext.procMount", listed("Default", "Unmasked")), *below("securityContext", SECCOMP),
-    ("securityContext", _security), *below("securityContext", APP_ARMOR),
-)  # fmt: skip
-OF_STARTED = table_of(
-    ("lifecycle.postStart", _handler), ("lifecycle.preStop", _handler),
-    *below("livenessProbe", _PROBE), ("livenessProbe", _succeeds_once),
+AFTER_MOUNTS = table_of(("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")))
+PROBES = table_of(
+    *below("livenessProbe", _PROBE), ("livenessProbe.successThreshold", _once),
     *below("readinessProbe", _PROBE), ("readinessProbe.terminationGracePeriodSeconds", _NO_GRACE),
-    *below("startupProbe", _PROBE), ("startupProbe", _succeeds_once),
+    *below("startupProbe", _PROBE), ("startupProbe.successThreshold", _once),
 )  # fmt: skip
-RESTARTS = table_of(("restartPolicy", listed("Always", "Never", "OnFailure")))

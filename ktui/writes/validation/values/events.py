@@ -9,7 +9,8 @@ from ktui.kube.fielderrors import FieldError, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults, subdomain_faults
 from ktui.writes.objectmeta import metadata_errors
-from ktui.writes.validation.updates.field_rules import unchanged
+from ktui.writes.validation.internal_types import internal
+from ktui.writes.validation.updates.field_rules import Show, unchanged
 from ktui.writes.validation.values.checks import Rows
 
 NEW_GROUP = "events.k8s.io/v1"
@@ -86,6 +87,12 @@ def _series(event: Obj) -> Iterator[FieldError]:
             yield required("series.lastObservedTime")
 
 
+_REFERENCE = "core.v1.ObjectReference"
+_SHOWN: dict[str, Show | str] = {
+    "involvedObject": lambda found: internal(found or {}, _REFERENCE), "related": _REFERENCE,
+}  # fmt: skip
+
+
 def changed_event(old: Obj, new: Obj) -> list[FieldError]:
     """Return the errors of an update through events.k8s.io: only the series may change."""
     if new.get("apiVersion") != NEW_GROUP:
@@ -94,7 +101,7 @@ def changed_event(old: Obj, new: Obj) -> list[FieldError]:
     for name in _FIXED:
         was, wanted = (_of(event, name) or ("" if name in _TEXTS else None) for event in (old, new))
         shown = "reportingController" if name == "reportingComponent" else name
-        errors += unchanged(was, wanted, shown)
+        errors += unchanged(was, wanted, shown, _SHOWN.get(name, ""))
     return errors
 
 

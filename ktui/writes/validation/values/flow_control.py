@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
@@ -14,13 +14,18 @@ from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
 from ktui.writes.validation.internal_types import internal
 from ktui.writes.validation.values.checks import (
+    Check,
     Row,
     Rows,
+    alone,
+    below,
     between,
+    conforms,
     demand,
     dns_label,
     has,
     inside,
+    needed,
     needs,
     positive,
     subdomain,
@@ -32,7 +37,7 @@ MOST_PRECEDENCE, MOST_QUEUES, MOST_HASH_BITS = 10_000, 10_000_000, 60
 SUBJECTS = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
 
 
-def _schema(obj: Obj) -> Iterator[FieldError]:
+def _precedence(obj: Obj) -> Iterator[FieldError]:
     spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
     precedence, field = spec.get("matchingPrecedence", 0), ".spec.matchingPrecedence"
     if precedence <= 0:
@@ -41,14 +46,11 @@ def _schema(obj: Obj) -> Iterator[FieldError]:
         yield invalid(field, precedence, f"must not be greater than {MOST_PRECEDENCE}")
     if precedence == 1 and name != "exempt":
         yield invalid(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
-    method = spec.get("distinguisherMethod")
-    if method is not None and method.get("type") not in (BY_NAMESPACE, BY_USER):
-        shown = {"Type": str(method.get("type", ""))}
-        yield not_supported(".spec.distinguisherMethod.type", shown, (BY_NAMESPACE, BY_USER))
-    if level := str((spec.get("priorityLevelConfiguration") or {}).get("name") or ""):
-        yield from inside(".spec.priorityLevelConfiguration.name", subdomain(level))
-    else:
-        yield required(".spec.priorityLevelConfiguration.name", "must reference a priority level")
+
+
+def _method(method: Obj) -> Iterable[FieldError]:
+    kind, kinds = method.get("type"), (BY_NAMESPACE, BY_USER)
+    return () if kind in kinds else [not_supported(".type", {"Type": str(kind or "")}, kinds)]
 
 
 def _mandatory_schema(obj: Obj) -> Iterator[FieldError]:
@@ -90,7 +92,7 @@ def _subject(subject: Obj) -> Iterator[FieldError]:
     if named is None:
         yield required(f".{SUBJECTS[kind]}", f"{SUBJECTS[kind]} is required when subject kind is '{kind}'")
     else:
-        yield from inside(f".{SUBJECTS[kind]}", table.relative(named))
+        yield from inside(f".{SUBJECTS[kind]}", table(named))
     for own, member in SUBJECTS.items():
         if own != kind and subject.get(member) is not None:
             yield forbidden(f".{member}", f"{member} is forbidden when subject kind is not '{own}'")
@@ -112,14 +114,14 @@ def _level(obj: Obj) -> Iterator[FieldError]:
         case "Exempt":
             if spec.get("limited") is not None:
                 yield forbidden(".spec.limited", "must be nil if the type is not Limited")
-            yield from inside(".spec.exempt", _EXEMPT.relative(spec.get("exempt") or {}))
+            yield from inside(".spec.exempt", _EXEMPT(spec.get("exempt") or {}))
         case "Limited":
             if spec.get("exempt") is not None:
                 yield forbidden(".spec.exempt", "must be nil if the type is Limited")
             if spec.get("limited") is None:
                 yield required(".spec.limited", "must not be empty when type is Limited")
             else:
-                yield from inside(".spec.limited", _LIMITED.relative(spec["limited"]))
+                yield from inside(".spec.limited", _LIMITED(spec["limited"]))
         case other:
             yield not_supported(".spec.type", str(other or ""), (EXEMPT, LIMITED))
 
@@ -133,7 +135,7 @@ def _limit_response(response: Obj) -> Iterator[FieldError]:
     elif kind == QUEUE and queuing is None:
         yield required(".queuing", "must not be empty if limited.limitResponse.type is Limited")
     elif isinstance(queuing, dict) and kind == QUEUE:
-        yield from inside(".queuing", _QUEUING.relative(queuing))
+        yield from inside(".queuing", _QUEUING(queuing))
 
 
 def _hand(queuing: Obj) -> Iterator[FieldError]:
@@ -168,68 +170,66 @@ _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy
 _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 
 
-def _any(rule: Obj, member: str, missing: str, others: str) -> Iterator[FieldError]:
-    """Demand a list, which is either `*` alone or names what a rule is for."""
-    values = rule.get(member) or []
-    if not values and missing:
-        yield required(f".{member}", missing)
-    if "*" in values and len(values) > 1:
-        yield invalid(f".{member}", values, f"if '*' is present, must not specify other {others}")
-
-
-def _verbs(rule: Obj) -> Iterator[FieldError]:
-    yield from _any(rule, "verbs", "verbs must contain at least one value", "verbs")
-    verbs = rule.get("verbs") or []
-    if "*" not in verbs and not set(verbs) <= set(_VERBS):
-        yield not_supported(".verbs", verbs, _VERBS)
-
-
-def _resource_rule(rule: Obj) -> Iterator[FieldError]:
-    supply = "resource rules must supply at least one "
-    yield from _verbs(rule)
-    yield from _any(rule, "apiGroups", f"{supply}api group", "api groups")
-    yield from _any(rule, "resources", f"{supply}resource", "resources")
-    supply = "resource rules that are not cluster scoped must supply at least one namespace"
-    yield from _any(rule, "namespaces", "" if rule.get("clusterScope") else supply, "namespaces")
-    namespaces = rule.get("namespaces") or []
-    for index, name in enumerate(() if "*" in namespaces else namespaces):
-        for why in dns_label_faults(name):
-            yield invalid(f".namespaces[{index}]", name, f"{_NAMESPACE}{why}")
-
-
-def _url_rule(rule: Obj) -> Iterator[FieldError]:
-    yield from _verbs(rule)
-    missing = "nonResourceURLs must contain at least one value"
-    yield from _any(rule, "nonResourceURLs", missing, "non-resource URLs")
-    urls = rule.get("nonResourceURLs") or []
-    for index, url in enumerate(() if "*" in urls else urls):
-        if why := _url_fault(url):
-            yield invalid(f".nonResourceURLs[{index}]", url, why)
-
-
-def _url_fault(url: str) -> str:
+def _url_faults(url: str) -> Iterator[str]:
+    """Yield why an URL is none to match: the first reason alone."""
     if not url:
-        return "must not be empty"
-    if not url.startswith("/"):
-        return "must start with slash"
-    if " " in url:
-        return "must not contain white-space"
-    if "//" in url:
-        return "must not contain double slash"
-    wild = "*" in url and (url.count("*") > 1 or not url.endswith("/*"))
-    return "wildcard can only do suffix matching" if wild else ""
+        yield "must not be empty"
+    elif not url.startswith("/"):
+        yield "must start with slash"
+    elif " " in url:
+        yield "must not contain white-space"
+    elif "//" in url:
+        yield "must not contain double slash"
+    elif "*" in url and (url.count("*") > 1 or not url.endswith("/*")):
+        yield "wildcard can only do suffix matching"
 
 
+def _unless_all(check: Check) -> Check:
+    """Check each item of a list, unless it has `*`."""
+    each = table_of(("[]", check))
+    return lambda values: () if "*" in values else each(values)
+
+
+def _known_verbs(verbs: list[str]) -> Iterable[FieldError]:
+    known = "*" in verbs or set(verbs) <= set(_VERBS)
+    return () if known else [not_supported("", verbs, _VERBS)]
+
+
+def _some(member: str, others: str, what: str = "") -> Rows:
+    """Return the rules of what a rule is for: `*` alone, or a list that is not empty."""
+    why = (
+        f"resource rules must supply at least one {what}"
+        if what
+        else f"{member} must contain at least one value"
+    )
+    return ("", has(member, why=why)), (member, alone(others))
+
+
+_VERB_ROWS: Rows = (*_some("verbs", "verbs"), ("verbs", _known_verbs))
+_NO_NAMESPACE = "resource rules that are not cluster scoped must supply at least one namespace"
+_RESOURCE_RULE: Rows = (
+    *_VERB_ROWS, *_some("apiGroups", "api groups", "api group"),
+    *_some("resources", "resources", "resource"),
+    ("", needs(lambda rule: rule.get("clusterScope") or rule.get("namespaces"), ".namespaces",
+               _NO_NAMESPACE)),
+    ("namespaces", alone("namespaces")),
+    ("namespaces", _unless_all(conforms(lambda name: [_NAMESPACE + why for why in dns_label_faults(name)]))),
+)  # fmt: skip
+_URL_RULE: Rows = (
+    *_VERB_ROWS, *_some("nonResourceURLs", "non-resource URLs"),
+    ("nonResourceURLs", _unless_all(conforms(_url_faults))),
+)  # fmt: skip
 _SOME_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
 KINDS: dict[str, Rows] = {
     "flowschemas.flowcontrol.apiserver.k8s.io": (
-        ("", _schema),
+        ("", _precedence), ("spec!.distinguisherMethod", _method),
+        ("spec!.priorityLevelConfiguration!.name:text", needed(subdomain, "must reference a priority level")),
         ("spec.rules[]", has("subjects", why="subjects must contain at least one value")),
         ("spec.rules[].subjects[]", _subject),
         ("spec.rules[]",
          needs(lambda r: r.get("resourceRules") or r.get("nonResourceRules"), "", _SOME_RULES)),
-        ("spec.rules[].resourceRules[]", _resource_rule),
-        ("spec.rules[].nonResourceRules[]", _url_rule), ("", _mandatory_schema),
+        *below("spec.rules[].resourceRules[]", _RESOURCE_RULE),
+        *below("spec.rules[].nonResourceRules[]", _URL_RULE), ("", _mandatory_schema),
     ),
     "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io": (("", _level), ("", _mandatory_level)),
 }  # fmt: skip

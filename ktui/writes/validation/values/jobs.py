@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ktui.kube.fielderrors import (
     FieldError,
@@ -11,27 +13,31 @@ from ktui.kube.fielderrors import (
     not_supported,
     required,
     too_long,
-    too_many,
     unfit,
 )
 from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults
-from ktui.writes.validation.selectors import label_selector_errors, template_mismatch
+from ktui.writes.validation.selectors import label_selector_errors, selector_shown, template_mismatch
 from ktui.writes.validation.values.checks import (
+    Check,
     Rows,
+    at_most,
     at_most_bytes,
     below,
     counts,
     demand,
     duplicate,
+    every,
     has,
     inside,
     label_key,
+    listed,
     natural,
+    needed,
     needs,
     one_of,
-    text_of,
+    table_of,
 )
 from ktui.writes.validation.values.pods import template_errors
 from ktui.writes.validation.values.schedules import schedule, time_zone
@@ -39,14 +45,12 @@ from ktui.writes.validation.values.schedules import schedule, time_zone
 _MOST_PARALLEL, _MOST_FAILED, _MANY, _FEW, _MOST_RULES = 100_000, 100_000, 100_000, 10_000, 20
 _MOST_CODES, _LONGEST_MANAGER, _LONGEST_CRON_JOB, _LONGEST_INDEXES = 255, 63, 52, 64 * 1024
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
-_STATUSES, _OPERATORS = ("False", "True", "Unknown"), ("In", "NotIn")
+_NUMBER = re.compile(r"\+?[0-9]{1,18}")
 
 
-def _known(value: str, values: tuple[str, ...]) -> list[FieldError]:
+def _known(*values: str) -> Check:
     """Demand one of these texts; the error of an empty one lists them as Go prints them."""
-    if not value:
-        return [required("", f"valid values: [{' '.join(map(quote, values))}]")]
-    return [] if value in values else [not_supported("", value, values)]
+    return needed(listed(*values), f"valid values: [{' '.join(map(quote, values))}]")
 
 
 def _mode(spec: Obj) -> Iterator[FieldError]:
@@ -85,41 +89,48 @@ def _failed_indexes(spec: Obj) -> Iterator[FieldError]:
 
 
 def _failure_policy(spec: Obj) -> Iterator[FieldError]:
-    rules = (spec.get("podFailurePolicy") or {}).get("rules") or []
+    if not (rules := (spec.get("podFailurePolicy") or {}).get("rules")):
+        return
     pod = (spec.get("template") or {}).get("spec") or {}
     names = {each.get("name") for n in ("containers", "initContainers") for each in pod.get(n) or []}
-    if len(rules) > _MOST_RULES:
-        yield too_many(".podFailurePolicy.rules", len(rules), _MOST_RULES)
-    for index, rule in enumerate(rules):
-        where = f".podFailurePolicy.rules[{index}]"
-        yield from inside(f"{where}.action", _action(rule, spec))
-        if (codes := rule.get("onExitCodes")) is not None:
-            yield from inside(f"{where}.onExitCodes", _codes(codes, names))
-        conditions = rule.get("onPodConditions") or []
-        yield from inside(f"{where}.onPodConditions", _conditions(conditions))
-        if codes is not None and conditions:
-            yield unfit(where, "specifying both OnExitCodes and OnPodConditions is not supported")
-        elif codes is None and not conditions:
-            yield unfit(where, "specifying one of OnExitCodes and OnPodConditions is required")
+    rule = table_of(
+        ("action:text", partial(_action, spec)), ("onExitCodes", partial(_codes, names)),
+        ("onPodConditions", at_most(_MOST_RULES)), ("onPodConditions[].type:text", label_key),
+        ("onPodConditions[].status:text", _status), ("", _codes_or_conditions),
+    )  # fmt: skip
+    yield from inside(".podFailurePolicy.rules", every(at_most(_MOST_RULES), table_of(("[]", rule)))(rules))
 
 
-def _action(rule: Obj, spec: Obj) -> Iterable[FieldError]:
-    action = rule.get("action") or ""
+def _codes_or_conditions(rule: Obj) -> Iterable[FieldError]:
+    codes, conditions = rule.get("onExitCodes") is not None, bool(rule.get("onPodConditions"))
+    if codes != conditions:
+        return ()
+    which = "specifying both OnExitCodes and OnPodConditions is not supported"
+    return [unfit("", which if codes else "specifying one of OnExitCodes and OnPodConditions is required")]
+
+
+_status, _operator, _known_action = (
+    _known("False", "True", "Unknown"),
+    _known("In", "NotIn"),
+    _known(*ACTIONS),
+)
+
+
+def _action(spec: Obj, action: str) -> Iterable[FieldError]:
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         return [invalid("", action, "requires the backoffLimitPerIndex to be set")]
-    return _known(action, ACTIONS)
+    return _known_action(action)
 
 
-def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
+def _codes(names: set[str | None], codes: Obj) -> Iterator[FieldError]:
     operator, values = codes.get("operator") or "", codes.get("values") or []
-    yield from inside(".operator", _known(operator, _OPERATORS))
+    yield from inside(".operator", _operator(operator))
     if (name := codes.get("containerName")) is not None and name not in names:
         why = "must be one of the container or initContainer names in the pod template"
         yield invalid(".containerName", name, why)
     if not values:
         yield invalid(".values", codes.get("values"), "at least one value is required")
-    elif len(values) > _MOST_CODES:
-        yield too_many(".values", len(values), _MOST_CODES)
+    yield from inside(".values", at_most(_MOST_CODES)(values))
     seen = set()
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
@@ -129,14 +140,6 @@ def _codes(codes: Obj, names: set[str | None]) -> Iterator[FieldError]:
         seen.add(value)
     if values != sorted(values):
         yield invalid(".values", values, "must be ordered")
-
-
-def _conditions(patterns: list[Obj]) -> Iterator[FieldError]:
-    if len(patterns) > _MOST_RULES:
-        yield too_many("", len(patterns), _MOST_RULES)
-    for index, pattern in enumerate(patterns):
-        yield from inside(f"[{index}]", text_of("type", label_key)(pattern))
-        yield from inside(f"[{index}].status", _known(pattern.get("status") or "", _STATUSES))
 
 
 def _success_policy(spec: Obj) -> Iterator[FieldError]:
@@ -150,17 +153,13 @@ def _success_policy(spec: Obj) -> Iterator[FieldError]:
         found = None if policy.get("rules") is None else rules
         yield invalid(".successPolicy", {"Rules": found}, "requires indexed completion mode")
         return
-    rules = policy.get("rules") or []
-    if not rules:
-        why = "at least one rules must be specified when the successPolicy is specified"
-        yield required(".successPolicy.rules", why)
-    if len(rules) > _MOST_RULES:
-        yield too_many(".successPolicy.rules", len(rules), _MOST_RULES)
-    for index, rule in enumerate(rules):
-        yield from inside(f".successPolicy.rules[{index}]", _success(rule, spec.get("completions") or 0))
+    why = "at least one rules must be specified when the successPolicy is specified"
+    success = partial(_success, spec.get("completions") or 0)
+    check = table_of(("", has("rules", why=why)), ("rules", at_most(_MOST_RULES)), ("rules[]", success))
+    yield from inside(".successPolicy", check(policy))
 
 
-def _success(rule: Obj, completions: int) -> Iterator[FieldError]:
+def _success(completions: int, rule: Obj) -> Iterator[FieldError]:
     indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
     if indexes is None and count is None:
         yield required("", "at least one of succeededCount or succeededIndexes must be specified")
@@ -187,24 +186,50 @@ def indexes_of(text: str, completions: int) -> tuple[int, str]:
     """Return how many indexes `1,3-5` names, and what is wrong with it: (0, fault) or (count, "")."""
     total, last = 0, -1
     for piece in text.split(",") if text else ():
-        bounds = piece.split("-")
-        if len(bounds) > 2:
-            what = "an index interval can have at most two parts separated by '-'"
-            return 0, f"the fragment {quote(piece)} violates the requirement that {what}"
-        numbers = []
-        for bound in bounds:
-            if not bound.isascii() or not bound.isdigit() or len(bound) > 18:
-                return 0, f"cannot convert string to integer for index: {quote(bound)}"
-            numbers.append(int(bound))
-            if numbers[-1] >= completions:
-                return 0, f"too large index: {quote(bound)}"
-        if len(numbers) > 1 and numbers[1] <= numbers[0]:
-            return 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
-        if numbers[0] <= last:
-            return 0, f"non-increasing order, previous: {last}, current: {numbers[0]}"
-        total += numbers[-1] - numbers[0] + 1
-        last = numbers[-1]
+        first, final, fault = _interval(piece, completions)
+        if fault:
+            return 0, fault
+        if first <= last:
+            return 0, f"non-increasing order, previous: {last}, current: {first}"
+        total += final - first + 1
+        last = final
     return total, ""
+
+
+def _interval(piece: str, completions: int) -> tuple[int, int, str]:
+    """Return the first and the last index of `3-5`, and its fault (upstream: parseIndexInterval)."""
+    bounds = piece.split("-")
+    if len(bounds) > 2:
+        what = "an index interval can have at most two parts separated by '-'"
+        return 0, 0, f"the fragment {quote(piece)} violates the requirement that {what}"
+    numbers = []
+    for bound in bounds:
+        if not _NUMBER.fullmatch(bound):
+            return 0, 0, f"cannot convert string to integer for index: {quote(bound)}"
+        numbers.append(int(bound))
+        if numbers[-1] >= completions:
+            return 0, 0, f"too large index: {quote(bound)}"
+    if len(numbers) > 1 and numbers[1] <= numbers[0]:
+        return 0, 0, f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}"
+    return numbers[0], numbers[-1], ""
+
+
+def overlap_of(completed: str, failed: str, completions: int) -> int | None:
+    """Return the first index that both name; what is no interval is left out."""
+    done, lost = (
+        [piece[:2] for each in text.split(",") if not (piece := _interval(each, completions))[2]]
+        for text in (completed, failed)
+    )
+    at = other = 0
+    while at < len(done) and other < len(lost):
+        (first, last), (start, end) = done[at], lost[other]
+        if first <= end and start <= last:
+            return max(first, start)
+        if first <= start:
+            at += 1
+        else:
+            other += 1
+    return None
 
 
 def _template(spec: Obj) -> Iterator[FieldError]:
@@ -249,7 +274,7 @@ def _indexed_name(job: Obj) -> Iterator[FieldError]:
 def _generated(spec: Obj) -> Iterator[FieldError]:
     """The job of a CronJob gets its selector when it is made."""
     if spec.get("selector") is not None:
-        yield invalid(".selector", spec["selector"], "`selector` will be auto-generated")
+        yield invalid(".selector", selector_shown(spec["selector"]), "`selector` will be auto-generated")
     if spec.get("manualSelector"):
         yield not_supported(".manualSelector", True, ("nil", "false"))
 

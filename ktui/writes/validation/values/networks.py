@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ktui.kube.fielderrors import (
     FieldError,
@@ -17,38 +18,44 @@ from ktui.kube.fielderrors import (
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, label_value_faults, subdomain_faults, wildcard_faults
 from ktui.writes.validation.values.addresses import (
+    address,
     address_range,
     is_address,
     is_range,
     ordinary_address,
+    reachable,
+    usual_address,
     without_zeros,
 )
 from ktui.writes.validation.values.checks import (
+    REFERENCE,
+    Check,
     Rows,
     any_dns_label,
     any_subdomain,
+    at_most,
     at_most_bytes,
     below,
     conforms,
+    distinct,
     dns_label,
-    duplicate,
     has,
     inside,
+    items,
+    label_key,
     labels,
     listed,
     needs,
-    numbered,
     one_of,
     port_number,
-    port_or_name,
-    qualified,
-    reference_to,
     selector,
     subdomain,
     table_of,
-    text_of,
+    there,
+    up_to,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
+from ktui.writes.validation.values.int_or_string import port_or_name
 from ktui.writes.validation.values.services import FAMILIES
 
 _CLASS = "kubernetes.io/ingress.class"
@@ -92,7 +99,7 @@ def _backend(backend: Obj) -> Iterator[FieldError]:
     if resource is not None and service is not None:
         yield invalid("", "", "cannot set both resource and service backends")
     elif resource is not None:
-        yield from inside(".resource", _reference(resource))
+        yield from inside(".resource", _REFERENCE(resource))
     elif service is None:
         yield invalid("", "", "resource or service backend is required")
     else:
@@ -116,33 +123,19 @@ def _service_backend(service: Obj) -> Iterator[FieldError]:
         yield from inside(".service.port.number", port_number(number))
 
 
-def _reference(reference: Obj) -> Iterator[FieldError]:
-    """A reference to another kind in a namespace; the group may be missing."""
-    if (group := reference.get("apiGroup")) is not None:
-        yield from inside(".apiGroup", any_subdomain(group))
-    yield from reference_to(reference)
+# A reference to another kind; the group may be missing.
+_REFERENCE = table_of(("apiGroup", any_subdomain), *REFERENCE)
 
 
-def _parameters(reference: Obj) -> Iterator[FieldError]:
+def _in_scope(reference: Obj) -> Iterator[FieldError]:
     """Check where the parameters of an IngressClass are: in a namespace, or in the cluster."""
-    yield from _reference(reference)
     scope, namespace = reference.get("scope"), reference.get("namespace")
-    if scope is None:
-        yield required(".scope")
-    elif scope not in ("Cluster", "Namespace"):
-        yield not_supported(".scope", scope, ("Cluster", "Namespace"))
-    elif scope == "Cluster" and namespace is not None:
+    if scope == "Cluster" and namespace is not None:
         yield forbidden(".namespace", "`parameters.scope` is set to 'Cluster'")
     elif scope == "Namespace" and namespace is None:
         yield required(".namespace", "`parameters.scope` is set to 'Namespace'")
-    elif namespace is not None:
+    elif scope == "Namespace":
         yield from inside(".namespace", any_dns_label(namespace))
-
-
-def _controller(named: Obj) -> Iterator[FieldError]:
-    """An IngressClass names its controller; a missing spec is an empty one."""
-    for check in (at_most_bytes(250), domain_path):
-        yield from inside(".spec", text_of("controller", check)(named.get("spec") or {}))
 
 
 def _class_of_annotation(ingress: Obj) -> Iterator[FieldError]:
@@ -184,26 +177,22 @@ def _block(block: Obj) -> Iterator[FieldError]:
 
 def _addresses(piece: Obj) -> Iterator[FieldError]:
     """Check the endpoints of an EndpointSlice, whose addresses are of its type."""
-    kind, endpoints = piece.get("addressType") or "", piece.get("endpoints") or []
-    if len(endpoints) > _MOST_ENDPOINTS:
-        yield too_many(".endpoints", len(endpoints), _MOST_ENDPOINTS)
-        return
-    for index, endpoint in enumerate(endpoints):
-        where, found = f".endpoints[{index}].addresses", endpoint.get("addresses") or []
-        if not found:
-            yield required(where, "must contain at least 1 address")
-        elif len(found) > _MOST_ADDRESSES:
-            yield too_many(where, len(found), _MOST_ADDRESSES)
-        for number, text in enumerate(found):
-            if kind in FAMILIES and is_address(text) and (":" in text) != (kind == "IPv6"):
-                yield invalid(where, text, f"must be an {kind} address")
-            yield from inside(f"{where}[{number}]", _address_of(kind, text))
-        yield from inside(f".endpoints[{index}]", _ENDPOINT.relative(endpoint))
+    kind = piece.get("addressType") or ""
+    check = _ENDPOINTS[kind if kind in _ENDPOINTS else ""]
+    yield from inside(".endpoints", check(piece.get("endpoints") or []))
+
+
+def _of_type(kind: str, addresses: list[str]) -> Iterator[FieldError]:
+    for index, text in enumerate(addresses):
+        if kind in FAMILIES and is_address(text) and (":" in text) != (kind == "IPv6"):
+            yield invalid("", text, f"must be an {kind} address")
+        yield from inside(f"[{index}]", _address_of(kind, text))
 
 
 def _address_of(kind: str, text: str) -> Iterator[FieldError]:
     if kind in FAMILIES:
-        yield from ordinary_address(text)
+        unusual = list(usual_address(text)) if kind == "IPv6" else []
+        yield from unusual or ordinary_address(text)
     elif kind == "FQDN":
         name = text.removesuffix(".")
         if not text:
@@ -216,37 +205,10 @@ def _address_of(kind: str, text: str) -> Iterator[FieldError]:
             yield invalid("", long, ",".join(dns_label_faults(long)))
 
 
-def _hints(endpoint: Obj) -> Iterator[FieldError]:
-    hints = endpoint.get("hints") or {}
-    for member, check in (("forZones", conforms(label_value_faults)), ("forNodes", any_subdomain)):
-        found = hints.get(member) or []
-        if len(found) > _MOST_HINTS:
-            yield too_many(f".hints.{member}", len(found), _MOST_HINTS)
-            return
-        for where, _, name, again in numbered(found, "name"):
-            field = f".hints.{member}{where}.name"
-            if again:
-                yield duplicate(field, name)
-            yield from inside(field, check(name))
-
-
-def _slice_ports(ports: list[Obj]) -> Iterator[FieldError]:
-    if len(ports) > _MOST_SLICE_PORTS:
-        yield too_many("", len(ports), _MOST_SLICE_PORTS)
-        return
-    for where, port, name, again in numbered(ports, "name"):
-        yield from inside(f"{where}.name", dns_label(name))
-        if again:
-            yield duplicate(f"{where}.name", name)
-        yield from inside(where, _SLICE_PORT.relative(port))
-
-
-def _policy_types(types: list[str]) -> Iterator[FieldError]:
-    wrong = [(index, name) for index, name in enumerate(types) if name not in POLICY_TYPES]
+def _policy_types(types: list[str]) -> Iterable[FieldError]:
     if len(types) > len(POLICY_TYPES):
-        yield invalid("", types, "may not specify more than two policyTypes")
-    else:
-        yield from (not_supported(f"[{index}]", str(name), POLICY_TYPES) for index, name in wrong)
+        return [invalid("", types, "may not specify more than two policyTypes")]
+    return table_of(("[]", listed(*POLICY_TYPES)))(types)
 
 
 def _policy_port(port: Obj) -> Iterator[FieldError]:
@@ -271,23 +233,58 @@ def _peer(peer: Obj) -> Iterator[FieldError]:
         yield forbidden("", "may not specify both ipBlock and another peer")
 
 
+_slice_ports = up_to(_MOST_SLICE_PORTS, distinct(
+    "name", table_of(("name", dns_label)),
+    table_of(("protocol", listed(*PROTOCOLS)), ("appProtocol", label_key)),
+))  # fmt: skip
+
+
 def _named_ports(ports: list[Obj]) -> Iterator[FieldError]:
     for index, port in enumerate(ports):
         if len(ports) > 1 and not port.get("name"):
             yield required(f"[{index}].name")
-        yield from inside(f"[{index}]", _SUBSET_PORT.relative(port))
+        yield from inside(f"[{index}]", _SUBSET_PORT(port))
 
 
-_SLICE_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("appProtocol", qualified))
+def _hinted(check: Check) -> Check:
+    return distinct("name", then=table_of(("name:text", check)))
+
+
+_HINTS = {"forZones": _hinted(conforms(label_value_faults)), "forNodes": _hinted(any_subdomain)}
+
+
+def _hints(hints: Obj) -> Iterator[FieldError]:
+    for member, check in _HINTS.items():
+        found = hints.get(member) or []
+        if len(found) > _MOST_HINTS:
+            yield too_many(f".{member}", len(found), _MOST_HINTS)
+            return
+        yield from inside(f".{member}", check(found))
+
+
 _SUBSET_PORT = table_of(
-    ("name", dns_label), ("port", port_number), ("protocol", one_of(*PROTOCOLS)), ("appProtocol", qualified)
+    ("name", dns_label), ("port", port_number), ("protocol", one_of(*PROTOCOLS)), ("appProtocol", label_key)
 )
-_ENDPOINT = table_of(
-    ("nodeName", any_subdomain), ("deprecatedTopology", labels), ("hostname", any_dns_label), ("", _hints),
+_ENDPOINT: Rows = (
+    ("nodeName", any_subdomain), ("deprecatedTopology", labels), ("hostname", any_dns_label),
+    ("hints", _hints),
 )  # fmt: skip
-_ADDRESS: Rows = (("ip", ordinary_address), ("hostname", dns_label), ("nodeName", subdomain))
+_ENDPOINTS = {
+    kind: items(_MOST_ENDPOINTS, table_of(
+        ("", has("addresses", why="must contain at least 1 address")),
+        ("addresses", at_most(_MOST_ADDRESSES)), ("addresses", partial(_of_type, kind)), *_ENDPOINT,
+    ))
+    for kind in ("FQDN", *FAMILIES, "")
+}  # fmt: skip
+_ADDRESS: Rows = (
+    ("ip:text", address), ("hostname", dns_label), ("nodeName", any_subdomain),
+    ("ip:text", reachable),
+)  # fmt: skip
 _PEER: Rows = (("podSelector", selector), ("namespaceSelector", selector), ("ipBlock", _block), ("", _peer))
-_POLICY_PORT: Rows = (("protocol", listed("TCP", "UDP", "SCTP")), ("", _policy_port))
+_POLICY_RULE: Rows = (
+    ("ports[].protocol", listed("TCP", "UDP", "SCTP")), ("ports[]", _policy_port), *below("from[]", _PEER),
+    *below("to[]", _PEER),
+)  # fmt: skip
 KINDS: dict[str, Rows] = {
     "endpoints": below("subsets[]", (
         ("", needs(lambda subset: subset.get("addresses") or subset.get("notReadyAddresses"),
@@ -295,10 +292,12 @@ KINDS: dict[str, Rows] = {
         *below("addresses[]", _ADDRESS), *below("notReadyAddresses[]", _ADDRESS), ("ports", _named_ports),
     )),
     "endpointslices.discovery.k8s.io": (
-        ("", text_of("addressType", one_of("FQDN", *FAMILIES))), ("ports", _slice_ports), ("", _addresses),
+        ("addressType:text", one_of("FQDN", *FAMILIES)), ("ports", _slice_ports), ("", _addresses),
     ),
     "ingressclasses.networking.k8s.io": (
-        ("", _controller), ("spec.parameters", _parameters),
+        ("spec!.controller:text", at_most_bytes(250)), ("spec!.controller:text", domain_path),
+        ("spec!.parameters", _REFERENCE), ("spec!.parameters", there("scope")),
+        ("spec!.parameters.scope", listed("Cluster", "Namespace")), ("spec!.parameters", _in_scope),
     ),
     "ingresses.networking.k8s.io": (
         ("", _some_backend), ("spec.defaultBackend", _backend), ("spec.rules[].host", _host_of_rule),
@@ -308,10 +307,8 @@ KINDS: dict[str, Rows] = {
     ),
     "networkpolicies.networking.k8s.io": (
         ("spec.podSelector", selector),
-        *below("spec.ingress[].ports[]", _POLICY_PORT),
-        *below("spec.ingress[].from[]", _PEER),
-        *below("spec.egress[].ports[]", _POLICY_PORT),
-        *below("spec.egress[].to[]", _PEER),
+        *below("spec.ingress[]", _POLICY_RULE),
+        *below("spec.egress[]", _POLICY_RULE),
         ("spec.policyTypes", _policy_types),
     ),
 }  # fmt: skip

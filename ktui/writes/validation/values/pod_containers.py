@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_found_value, not_supported, required
-from ktui.kube.golang.formatting import quote
-from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import duplicate, has, inside, numbered, relative_path
-from ktui.writes.validation.values.containers import (
-    AFTER_CLAIMS,
-    AFTER_MOUNTS,
-    OF_STARTED,
-    RESTARTS,
-    UNTIL_MOUNTS,
+from ktui.kube.fielderrors import (
+    FieldError,
+    forbidden,
+    invalid,
+    not_found_value,
+    not_supported,
+    required,
 )
+from ktui.kube.json_trees import Obj
+from ktui.writes.validation.values.checks import (
+    Rows,
+    absent,
+    at_most,
+    below,
+    demand,
+    duplicate,
+    has,
+    inside,
+    listed,
+    needs,
+    numbered,
+    one_of,
+    relative_path,
+    table_of,
+    there,
+)
+from ktui.writes.validation.values.containers import AFTER_MOUNTS, PROBES, UNTIL_MOUNTS, hooks
+from ktui.writes.validation.values.resources import claimed, resource_amounts
+from ktui.writes.validation.values.security import of_container
+from ktui.writes.validation.values.systems import containers_of
 
 _PART_OF_STARTED = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
 # In the order of upstream's type; any other member than these is allowed.
@@ -25,7 +45,67 @@ _NOT_OF_DEBUGGING = (
 RUNNING = ("containers", "initContainers")
 
 
-def mounts(container: Obj, volumes: frozenset[str]) -> Iterator[FieldError]:
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """What the containers of a pod refer to: its spec, its valid volumes by name, its claims' names."""
+
+    spec: Obj
+    volumes: dict[str, Obj]
+    claims: frozenset[str]
+
+
+def pod_of(spec: Obj, volumes: dict[str, Obj]) -> Pod:
+    claims = (str(claim.get("name") or "") for claim in spec.get("resourceClaims") or [])
+    return Pod(spec, volumes, frozenset(claims) - {""})
+
+
+_WITHOUT = "must specify restartPolicy when restart rules are used"
+NOT_OF_INIT = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+
+
+_resized, _at_resize = one_of("cpu", "memory"), one_of("NotRequired", "RestartContainer")
+_RULE: Rows = (
+    ("action:text", listed("Restart", "RestartAllContainers")),
+    ("", there("exitCodes", why="must be specified")), ("exitCodes.operator:text", listed("In", "NotIn")),
+    ("exitCodes.values", at_most(255)),
+)  # fmt: skip
+restarting = table_of(
+    ("restartPolicy", listed("Always", "Never", "OnFailure")),
+    ("", needs(lambda container: container.get("restartPolicy") is not None
+               or not container.get("restartPolicyRules"), ".restartPolicy", _WITHOUT)),
+    ("restartPolicyRules", at_most(20)), *below("restartPolicyRules[]", _RULE),
+)  # fmt: skip
+"""A container's own policy and its rules (upstream: validateContainerRestartPolicy)."""
+# An init container that ends is not restarted for its size (upstream: validateInitContainers).
+_once = demand(lambda policy: policy != "RestartContainer", NOT_OF_INIT)
+_INIT = table_of(
+    ("", absent(*_PART_OF_STARTED, why="may not be set for init containers without restartPolicy=Always")),
+    ("resizePolicy[].restartPolicy", _once),
+)
+
+
+def resizing(container: Obj, spec: Obj) -> Iterator[FieldError]:
+    """Check what new sizes mean (upstream: validateResizePolicy, with the list's path in most errors)."""
+    for at, policy, name, again in numbered(container.get("resizePolicy") or [], "resourceName"):
+        restart = str(policy.get("restartPolicy") or "")
+        if again:
+            yield duplicate(f".resizePolicy{at}", name)
+        yield from inside(".resizePolicy", _resized(name))
+        yield from inside(".resizePolicy", _at_resize(restart))
+        if spec.get("restartPolicy") == "Never" and restart != "NotRequired":
+            why = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
+            yield invalid(".resizePolicy", restart, why)
+
+
+def restarting_init(container: Obj) -> Iterator[FieldError]:
+    """Check the policy of an init container: without one, its rules say only that it is missing."""
+    if container.get("restartPolicy") is not None:
+        yield from restarting(container)
+    elif container.get("restartPolicyRules"):
+        yield required(".restartPolicy", _WITHOUT)
+
+
+def mounts(container: Obj, volumes: Collection[str]) -> Iterator[FieldError]:
     """Check the mounts of a container; `volumes` are the names of the pod's valid volumes.
 
     Upstream's path of what follows a mount's path is that of the list.
@@ -100,100 +180,108 @@ def devices(container: Obj, volumes: dict[str, Obj]) -> Iterator[FieldError]:
             yield invalid(f"{at}.devicePath", path, "must not already exist as a path in volumeMounts")
 
 
-def _claimed(container: Obj, spec: Obj) -> Iterator[FieldError]:
-    """The claims of a container are those of its pod; the requests in them differ."""
-    names = sorted({str(c.get("name") or "") for c in spec.get("resourceClaims") or []} - {""})
-    known = f": {', '.join(names)}" if names else " which is empty"
-    claims = (container.get("resources") or {}).get("claims") or []
-    for at, _, name, again in numbered(claims, "name"):
-        field = f".resources.claims{at}"
-        if not name:
-            yield required(field)
-        elif again:
-            yield duplicate(field, name)
-        if name and name not in names:
-            why = f"must be one of the names in pod.spec.resourceClaims{known}"
-            yield FieldError(field, "FieldValueNotFound", f"Not found: {quote(name)}: {why}")
+def _container(container: Obj, pod: Pod) -> Iterator[FieldError]:
+    """Check what all containers of a pod have (upstream: validateContainerCommon)."""
+    yield from UNTIL_MOUNTS(container)
+    yield from inside(".volumeMounts", mounts(container, pod.volumes))
+    yield from inside(".volumeDevices", devices(container, pod.volumes))
+    yield from AFTER_MOUNTS(container)
+    resources = container.get("resources") or {}
+    yield from inside(".resources", resource_amounts(resources))
+    yield from inside(".resources", claimed(resources, pod.claims))
+    yield from resizing(container, pod.spec)
+    yield from inside(".securityContext", of_container(container.get("securityContext") or {}, pod.spec))
 
 
-def _container(container: Obj, spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
-    """Check what all containers of a pod have; `valid` are its valid volumes by name."""
-    yield from UNTIL_MOUNTS.relative(container)
-    yield from inside(".volumeMounts", mounts(container, frozenset(valid)))
-    yield from inside(".volumeDevices", devices(container, valid))
-    yield from AFTER_MOUNTS.relative(container)
-    yield from _claimed(container, spec)
-    yield from AFTER_CLAIMS.relative(container)
+def _started(container: Obj, spec: Obj) -> Iterator[FieldError]:
+    """Check the hooks and probes of a container that runs on."""
+    yield from hooks(spec.get("terminationGracePeriodSeconds", 30))(container)
+    yield from PROBES(container)
 
 
-def _sleeps(container: Obj, grace: int | None) -> Iterator[FieldError]:
-    """A hook that sleeps ends within the pod's grace period, in seconds."""
-    for name in ("postStart", "preStop"):
-        hook = (container.get("lifecycle") or {}).get(name) or {}
-        seconds = (hook.get("sleep") or {}).get("seconds")
-        if grace is not None and seconds is not None and not 0 <= seconds <= grace:
-            why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-            yield invalid(f".lifecycle.{name}.sleep", seconds, why)
-
-
-def containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
-    """Check the regular containers of a pod; `valid` are its valid volumes by name."""
-    found = spec.get("containers") or []
+def containers(pod: Pod) -> Iterator[FieldError]:
+    """Check the regular containers of a pod (upstream: validateContainers)."""
+    found = pod.spec.get("containers") or []
     if not found:
         yield required(".containers")
     for at, container, name, again in numbered(found, "name"):
         where = f".containers{at}"
-        yield from inside(where, _container(container, spec, valid))
+        yield from inside(where, _container(container, pod))
         if again:
             yield duplicate(f"{where}.name", name)
-        yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
-        yield from inside(where, OF_STARTED.relative(container))
-        yield from inside(where, RESTARTS.relative(container))
+        yield from inside(where, _started(container, pod.spec))
+        yield from inside(where, restarting(container))
     yield from inside(".containers", _host_ports(found))
 
 
-def init_containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+def init_containers(pod: Pod) -> Iterator[FieldError]:
     """Check init containers: only those that run on have probes and hooks."""
-    names = {str(each.get("name") or "") for each in spec.get("containers") or []}
-    for index, container in enumerate(spec.get("initContainers") or []):
+    names = {str(each.get("name") or "") for each in pod.spec.get("containers") or []}
+    for index, container in enumerate(pod.spec.get("initContainers") or []):
         name, where = str(container.get("name") or ""), f".initContainers[{index}]"
-        yield from inside(where, _container(container, spec, valid))
-        yield from inside(where, RESTARTS.relative(container))
+        yield from inside(where, _container(container, pod))
+        yield from inside(where, restarting_init(container))
         if name in names:
             yield duplicate(f"{where}.name", name)
         elif name:
             names.add(name)
         yield from inside(".initContainers", _host_ports([container]))
         if container.get("restartPolicy") == "Always":
-            yield from inside(where, _sleeps(container, spec.get("terminationGracePeriodSeconds")))
-            yield from inside(where, OF_STARTED.relative(container))
+            yield from inside(where, _started(container, pod.spec))
             continue
-        for part in _PART_OF_STARTED:
-            if container.get(part) is not None:
-                why = "may not be set for init containers without restartPolicy=Always"
-                yield forbidden(f"{where}.{part}", why)
+        yield from inside(where, _INIT(container))
 
 
-def ephemeral_containers(spec: Obj, valid: dict[str, Obj]) -> Iterator[FieldError]:
+def ephemeral_containers(pod: Pod) -> Iterator[FieldError]:
     """Check containers for debugging: no pod depends on them (upstream: validateEphemeralContainers)."""
-    others = {str(each.get("name") or "") for member in RUNNING for each in spec.get(member) or []}
+    others = {str(each.get("name") or "") for member in RUNNING for each in pod.spec.get(member) or []}
     names, why = set(others), "cannot be set for an Ephemeral Container"
-    for index, container in enumerate(spec.get("ephemeralContainers") or []):
+    for index, container in enumerate(pod.spec.get("ephemeralContainers") or []):
         where, name = f".ephemeralContainers[{index}]", str(container.get("name") or "")
-        yield from inside(where, _container(container, spec, valid))
+        yield from inside(where, _container(container, pod))
+        yield from inside(where, trimmed(container))
         if name in names:
             yield duplicate(f"{where}.name", name)
         names.add(name)
         target = container.get("targetContainerName")
         if target and target not in others:
             yield not_found_value(f"{where}.targetContainerName", target)
-        for part in _NOT_OF_DEBUGGING:
-            if container.get(part):
-                yield forbidden(f"{where}.{part}", why)
+        yield from (forbidden(f"{where}.{part}", why) for part in _NOT_OF_DEBUGGING if _set(container, part))
         for at, mount in enumerate(container.get("volumeMounts") or []):
             for part in ("subPath", "subPathExpr"):
                 if mount.get(part):
                     yield forbidden(f"{where}.volumeMounts[{at}].{part}", why)
+
+
+def _set(container: Obj, part: str) -> bool:
+    """Whether a member is there, be it empty; of the resources, which are a struct, one of their members."""
+    value = container.get(part)
+    if part == "resources":
+        return any(member is not None for member in (value or {}).values())
+    return value is not None
+
+
+def trimmed(container: Obj) -> Iterator[FieldError]:
+    """The image of a template may have spaces around it, that of a pod's container not."""
+    image = container.get("image") or ""
+    if image != image.strip():
+        yield invalid(".image", image, "must not have leading or trailing whitespace")
+
+
+def file_keys(spec: Obj) -> Iterator[FieldError]:
+    """Variables come from files of an empty directory (upstream: validateFileKeyRefVolumes)."""
+    volumes = {str(volume.get("name") or ""): volume for volume in spec.get("volumes") or []}
+    for at, container in containers_of(spec):
+        for index, variable in enumerate(container.get("env") or []):
+            reference = (variable.get("valueFrom") or {}).get("fileKeyRef")
+            if reference is None:
+                continue
+            name = str(reference.get("volumeName") or "")
+            field = f"{at}.env[{index}].valueFrom.fileKeyRef.volumeName"
+            if name not in volumes:
+                yield not_found_value(field, name)
+            elif volumes[name].get("emptyDir") is None:
+                yield invalid(field, name, "referenced volume must be of type emptyDir")
 
 
 def _host_ports(containers: Sequence[Obj]) -> Iterator[FieldError]:
@@ -207,13 +295,13 @@ def _host_ports(containers: Sequence[Obj]) -> Iterator[FieldError]:
             taken.add(claimed)
 
 
-def host_network(spec: Obj) -> Iterator[FieldError]:
-    """On the host's network a port of a container is that of the host."""
+def host_network(spec: Obj, *, of_pod: bool) -> Iterator[FieldError]:
+    """On the host's network a port of a container is that of the host; a template's may be missing."""
     if not spec.get("hostNetwork"):
         return
     for index, container in enumerate(spec.get("containers") or []):
         for number, port in enumerate(container.get("ports") or []):
-            host = port.get("hostPort")
-            if host and host != port.get("containerPort"):
+            host = port.get("hostPort") or 0
+            if (host or of_pod) and host != (port.get("containerPort") or 0):
                 why = "must match `containerPort` when `hostNetwork` is true"
                 yield invalid(f".containers[{index}].ports[{number}].hostPort", host, why)

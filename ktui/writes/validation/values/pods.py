@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, required, too_long
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import subdomain_faults
 from ktui.writes.objectmeta import annotation_errors
@@ -19,6 +19,7 @@ from ktui.writes.validation.values.checks import (
     below,
     between,
     demand,
+    distinct,
     dns_label,
     duplicate,
     inside,
@@ -31,24 +32,36 @@ from ktui.writes.validation.values.checks import (
     refuse,
     subdomain,
     table_of,
-    text_of,
     user_id,
 )
-from ktui.writes.validation.values.containers import APP_ARMOR, SECCOMP, resource_amounts
 from ktui.writes.validation.values.pod_containers import (
     RUNNING,
     containers,
     ephemeral_containers,
+    file_keys,
     host_network,
     init_containers,
+    pod_of,
+    trimmed,
 )
+from ktui.writes.validation.values.resources import pod_resources, resource_amounts
 from ktui.writes.validation.values.scheduling import AFFINITY, spread, toleration
+from ktui.writes.validation.values.security import OF_POD, other_profiles, profile_errors
+from ktui.writes.validation.values.systems import host_processes, own_users, system
 from ktui.writes.validation.values.volumes import volumes
 
 _MOST_SEARCHED = 2048
 _MIRROR, _DELETION_COST = "kubernetes.io/config.mirror", "controller.kubernetes.io/pod-deletion-cost"
 _INTEGER = re.compile("-?[1-9][0-9]{0,9}|0")
-_LONGEST_SYSCTL = 253
+_LONGEST_SYSCTL, _LONGEST_HOSTNAME = 253, 64
+_SWAPPED = str.maketrans("./", "/.")
+_IPC = frozenset(
+    f"kernel.{name}"
+    for name in (
+        "sem", "shmall", "shmmax", "shmmni", "shm_rmid_forced", "shm", "msgmax", "msgmnb", "msgmni", "msg"
+    )
+)  # fmt: skip
+NOT_OF_HOSTS = tuple(f"may not be specified when '{of}' is true" for of in ("hostNetwork", "hostIPC"))
 _SYSCTL = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 
 
@@ -60,7 +73,7 @@ def _dns(spec: Obj) -> Iterator[FieldError]:
         why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
         yield required(".dnsConfig.nameservers", why)
     else:
-        yield from inside(".dnsConfig", _RESOLVER.relative(config))
+        yield from inside(".dnsConfig", _RESOLVER(config))
 
 
 def _at_most(most: int, what: str) -> Check:
@@ -109,15 +122,15 @@ _RESOLVER = table_of(
 )  # fmt: skip
 
 
-def _gates(gates: list[Obj]) -> Iterator[FieldError]:
-    for where, _, name, again in numbered(gates, "name"):
-        yield from inside(where, label_key(name))
-        if again:
-            yield duplicate(where, name)
+# Upstream's path of a gate's name is that of the gate.
+_gates = distinct("name", lambda gate: label_key(gate.get("name") or ""), field="")
 
 
-def _sysctls(sysctls: list[Obj]) -> Iterator[FieldError]:
+def _sysctls(spec: Obj) -> Iterator[FieldError]:
+    """Check the sysctls, of which those of a namespace that is the host's are not the pod's."""
+    sysctls = (spec.get("securityContext") or {}).get("sysctls") or []
     for where, _, name, again in numbered(sysctls, "name"):
+        where = f".securityContext.sysctls{where}"
         if not name:
             yield required(f"{where}.name")
         elif len(name) > _LONGEST_SYSCTL or not re.fullmatch(_SYSCTL, name):
@@ -125,6 +138,21 @@ def _sysctls(sysctls: list[Obj]) -> Iterator[FieldError]:
             yield invalid(f"{where}.name", name, why)
         elif again:
             yield duplicate(f"{where}.name", name)
+        owner = _namespace_of(name)
+        if spec.get(owner):
+            why = NOT_OF_HOSTS[owner == "hostIPC"]
+            yield invalid(f"{where}.name", name, why)
+
+
+def _namespace_of(sysctl: str) -> str:
+    """Return the member by which a pod shares a sysctl's namespace; "" if it has none (GetNamespace)."""
+    separator = re.search("[./]", sysctl)
+    if separator and separator[0] == "/":
+        sysctl = sysctl.translate(_SWAPPED)
+    sysctl = sysctl.partition("*")[0]
+    if sysctl.startswith("net."):
+        return "hostNetwork"
+    return "hostIPC" if sysctl in _IPC or sysctl.startswith("fs.mqueue.") else ""
 
 
 def _shared(spec: Obj) -> Iterator[FieldError]:
@@ -134,84 +162,59 @@ def _shared(spec: Obj) -> Iterator[FieldError]:
         yield invalid(".securityContext.shareProcessNamespace", True, why)
 
 
-def _own_users(spec: Obj) -> Iterator[FieldError]:
-    """A pod with users of its own has no namespace of the host."""
-    for name, shown in (("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")):
-        if spec.get(name) and spec.get("hostUsers") is False:
-            yield forbidden(f".{shown}", "when `hostUsers` is false")
-
-
-def _system(spec: Obj) -> Iterator[FieldError]:
-    name = (spec.get("os") or {}).get("name")
-    if spec.get("os") is None:
+def _hostname(spec: Obj) -> Iterator[FieldError]:
+    """Check the name that replaces a pod's hostname (upstream: validatePodHostName)."""
+    name, field = spec.get("hostnameOverride"), ".hostnameOverride"
+    if name is None:
         return
-    if not name:
-        yield required(".os.name")
-    elif name not in ("linux", "windows"):
-        yield not_supported(".os", str(name), ("linux", "windows"))
-    elif name == "linux":
-        for where, part in _contexts(spec):
-            if part.get("windowsOptions") is not None:
-                yield forbidden(f"{where}.windowsOptions", "windows options cannot be set for a linux pod")
-    else:
-        yield from _not_of(spec, "", ("hostUsers", "shareProcessNamespace"))
-        for name in ("hostPID", "hostIPC"):
-            if spec.get(name):
-                yield forbidden(f".{name}", "cannot be set for a windows pod")
-        for where, part in _contexts(spec):
-            yield from _not_of(part, where, _NOT_OF_WINDOWS)
+    for other in ("setHostnameAsFQDN", "hostNetwork"):
+        if spec.get(other):
+            yield forbidden(field, f"may not be specified when {other} is true")
+    if len(name.encode()) > _LONGEST_HOSTNAME:
+        yield too_long(field, _LONGEST_HOSTNAME)
+    yield from inside(field, any_subdomain(name))
 
 
-def _not_of(part: Obj, where: str, names: Sequence[str]) -> Iterator[FieldError]:
-    for name in names:
-        if part.get(name) is not None:
-            yield forbidden(f"{where}.{name}", "cannot be set for a windows pod")
-
-
-def _contexts(spec: Obj) -> Iterator[tuple[str, Obj]]:
-    """Yield the security contexts of a pod and of its containers, with their paths."""
-    yield ".securityContext", spec.get("securityContext") or {}
-    for member in ("initContainers", "containers", "ephemeralContainers"):
-        for index, container in enumerate(spec.get(member) or []):
-            yield f".{member}[{index}].securityContext", container.get("securityContext") or {}
-
-
-_NOT_OF_WINDOWS = (
-    "appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls",
-    "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation", "procMount",
-    "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy",
+# The rules of its security context (upstream: validatePodSpecSecurityContext).
+_SECURITY: Rows = (
+    *((f"securityContext.{name}", user_id) for name in ("fsGroup", "runAsUser", "runAsGroup")),
+    ("securityContext.supplementalGroups[]", user_id), ("", _shared), ("", _sysctls),
+    *below("securityContext", (
+        ("fsGroupChangePolicy", listed("Always", "OnRootMismatch")), *OF_POD,
+        ("supplementalGroupsPolicy", listed("Merge", "Strict")), ("seLinuxChangePolicy", listed("Recursive")),
+    )),
 )  # fmt: skip
 _REST = table_of(
     ("restartPolicy", one_of("Always", "OnFailure", "Never")),
     ("dnsPolicy", one_of("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")),
-    ("nodeSelector", labels), ("securityContext.fsGroup", user_id), ("securityContext.runAsUser", user_id),
-    ("securityContext.runAsGroup", user_id), ("securityContext.supplementalGroups[]", user_id),
-    ("", _shared), ("securityContext.sysctls", _sysctls),
-    ("securityContext.fsGroupChangePolicy", listed("Always", "OnRootMismatch")),
-    *below("securityContext", (*SECCOMP, *APP_ARMOR)),
-    ("securityContext.supplementalGroupsPolicy", listed("Merge", "Strict")),
-    ("securityContext.seLinuxChangePolicy", listed("Recursive")),
-    *below("affinity", AFFINITY), ("", _dns), ("readinessGates[]", text_of("conditionType", label_key)),
-    ("schedulingGates", _gates), ("topologySpreadConstraints", spread), ("", _own_users),
+    ("nodeSelector", labels), *_SECURITY,
+    *below("affinity", AFFINITY), ("", _dns), ("readinessGates[].conditionType:text", label_key),
+    ("schedulingGates", _gates), ("topologySpreadConstraints", spread),
+    ("", host_processes), ("", own_users), ("", _hostname),
     ("serviceAccountName", subdomain), ("nodeName", subdomain),
     ("activeDeadlineSeconds", between(1, 2**31 - 1)), ("hostname", dns_label), ("subdomain", dns_label),
-    ("tolerations[]", toleration), ("hostAliases[]", text_of("ip", address)),
+    ("tolerations[]", toleration), ("hostAliases[].ip:text", address),
     ("hostAliases[].hostnames[]", any_subdomain),
-    ("priorityClassName", subdomain), ("runtimeClassName", subdomain),
+    ("priorityClassName", subdomain), ("runtimeClassName", any_subdomain),
     ("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
-    ("overhead", lambda amounts: resource_amounts({"limits": amounts})), ("", _system),
+    ("overhead", lambda amounts: resource_amounts({"limits": amounts})), ("", system),
+    ("", file_keys),
 )  # fmt: skip
 
 
-def _spec(spec: Obj) -> Iterator[FieldError]:
+def _spec(spec: Obj, owner: Obj | None = None) -> Iterator[FieldError]:
+    """Check the spec of a pod, its `owner`, or that of a template, which has none."""
     valid: dict[str, Obj] = {}
-    yield from inside(".volumes", volumes(spec.get("volumes") or [], valid))
-    yield from inside(".resourceClaims", _claims(spec.get("resourceClaims") or []))
-    yield from containers(spec, valid)
-    yield from init_containers(spec, valid)
-    yield from ephemeral_containers(spec, valid)
-    yield from host_network(spec)
-    yield from _REST.relative(spec)
+    yield from inside(".volumes", volumes(spec.get("volumes") or [], valid, owner))
+    if owner is None or not _is_static(owner):
+        yield from inside(".resourceClaims", _claims(spec.get("resourceClaims") or []))
+    pod = pod_of(spec, valid)
+    yield from containers(pod)
+    yield from init_containers(pod)
+    yield from ephemeral_containers(pod)
+    yield from inside(".resources", pod_resources(spec, pod.claims))
+    yield from host_network(spec, of_pod=owner is not None)
+    yield from _REST(spec)
 
 
 _WITHOUT_ACCOUNT = table_of((
@@ -222,7 +225,18 @@ _WITHOUT_ACCOUNT = table_of((
 
 def _tokens(spec: Obj) -> Iterable[FieldError]:
     """A token is of the pod's account: without one there is none. Templates are not checked."""
-    return () if spec.get("serviceAccountName") else _WITHOUT_ACCOUNT.relative(spec)
+    return () if spec.get("serviceAccountName") else _WITHOUT_ACCOUNT(spec)
+
+
+def _is_static(pod: Obj) -> bool:
+    return _MIRROR in ((pod.get("metadata") or {}).get("annotations") or {})
+
+
+def _static(pod: Obj) -> Iterator[FieldError]:
+    """A static pod claims no devices; upstream's path is that of no member."""
+    claims = (pod.get("spec") or {}).get("resourceClaims") or []
+    if _is_static(pod):
+        yield from (forbidden("[]", "static pods do not support resource claims") for _ in claims)
 
 
 def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
@@ -234,31 +248,44 @@ def _annotations(part: Obj, field: str) -> Iterator[FieldError]:
     cost = found.get(_DELETION_COST)
     if cost is not None and not (_INTEGER.fullmatch(cost) and abs(int(cost)) < 1 << 31):
         yield invalid(f"{field}[{_DELETION_COST}]", cost, "must be a 32bit integer")
+    yield from profile_errors(found, part.get("spec") or {}, field)
 
 
-def template_errors(template: Obj) -> Iterator[FieldError]:
-    """Yield the errors of a pod template; upstream's paths of its labels and annotations skip `metadata`."""
+def _other_profiles(part: Obj) -> Iterator[FieldError]:
+    annotations = (part.get("metadata") or {}).get("annotations") or {}
+    return inside(".spec", other_profiles(annotations, part.get("spec") or {}))
+
+
+def template_metadata_errors(template: Obj) -> Iterator[FieldError]:
+    """Yield the errors of a template's labels and annotations; upstream's paths skip `metadata`."""
     metadata = template.get("metadata") or {}
     yield from label_errors(metadata.get("labels") or {}, ".labels")
     yield from annotation_errors(metadata.get("annotations") or {}, ".annotations")
     yield from _annotations(template, ".annotations")
+
+
+def template_errors(template: Obj) -> Iterator[FieldError]:
+    """Yield the errors of a pod template (upstream: ValidatePodTemplateSpec)."""
+    yield from template_metadata_errors(template)
     spec = template.get("spec") or {}
     yield from inside(".spec", _spec(spec))
+    yield from _other_profiles(template)
     if spec.get("ephemeralContainers"):
         yield forbidden(".spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
 _NOT_YET = "cannot be set until all schedulingGates have been cleared"
 NEW_POD = (
-    ("spec.ephemeralContainers", lambda _: [forbidden("", "cannot be set on create")]),
+    ("spec.ephemeralContainers", lambda found: [forbidden("", "cannot be set on create")] if found else []),
     ("spec", refuse(lambda s: s.get("schedulingGates") and s.get("nodeName"), ".nodeName", _NOT_YET)),
+    ("", _other_profiles),
 )
-# The image of a template may have spaces around it.
-_image = demand(lambda image: image == image.strip(), "must not have leading or trailing whitespace")
 KINDS: dict[str, Rows] = {
     "pods": (
-        ("", lambda pod: _annotations(pod, ".metadata.annotations")), ("spec", _spec), ("spec", _tokens),
-        *((f"spec.{member}[].image", _image) for member in RUNNING),
+        ("", lambda pod: _annotations(pod, ".metadata.annotations")),
+        ("", _static),
+        ("", lambda pod: inside(".spec", _spec(pod.get("spec") or {}, pod))), ("spec", _tokens),
+        *((f"spec.{member}[]", trimmed) for member in RUNNING),
     ),
     "podtemplates": (("template", template_errors),),
 }  # fmt: skip

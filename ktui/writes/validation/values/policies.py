@@ -7,38 +7,31 @@ from collections.abc import Iterator
 from ktui.kube.fielderrors import FieldError, forbidden, invalid, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import label_key_faults
-from ktui.kube.quantity import amount, is_whole
+from ktui.kube.quantity import amount
 from ktui.writes.validation.selectors import operator_errors
 from ktui.writes.validation.values.checks import (
     Rows,
-    count_or_percent,
-    duplicate,
+    conforms,
+    distinct,
     inside,
     listed,
-    numbered,
     selector,
+    table_of,
 )
+from ktui.writes.validation.values.int_or_string import count_or_percent
+from ktui.writes.validation.values.resources import COUNTED, STANDARD, amount_errors, name_faults
 
 SCOPES = (
     "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass",
     "Terminating", "VolumeAttributesClass",
 )  # fmt: skip
 _OPPOSITES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
-# Amounts that a quota counts in whole objects or as a resource, besides `count/…` and names with a domain.
-_COUNTED = frozenset({
-    "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
-    "services", "services.loadbalancers", "services.nodeports",
-})  # fmt: skip
-_MEASURED = frozenset({
-    "cpu", "ephemeral-storage", "limits.cpu", "limits.ephemeral-storage", "limits.memory", "memory",
-    "requests.cpu", "requests.ephemeral-storage", "requests.memory", "requests.storage", "storage",
-})  # fmt: skip
 # What the scopes of pods apply to.
 _OF_PODS = frozenset(
     {"pods", "cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
 )
 _SCOPES_OF_PODS = ("NotBestEffort", "NotTerminating", "Terminating")
-_STANDARD_PREFIXES = ("hugepages-", "requests.hugepages-", "limits.hugepages-")
+_PAGES = ("hugepages-", "requests.hugepages-", "limits.hugepages-")
 _LIMIT_TYPES = ("Container", "PersistentVolumeClaim", "Pod")
 # (lesser, larger, field, shown, words): the members of a limit that may not exceed each other, the one at
 # which the error is, the one whose value it shows, and the words for them.
@@ -55,39 +48,35 @@ _ORDER = (
 )  # fmt: skip
 _MEMBERS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 _OF_CONTAINERS = frozenset({"cpu", "memory", "ephemeral-storage"})
-_KNOWN = _COUNTED | _MEASURED
 _ONLY_EXIST = ("BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "CrossNamespacePodAffinity")
 
 
 def _one_bound(spec: Obj) -> Iterator[FieldError]:
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
-        shown = {"MinAvailable": least, "Selector": spec.get("selector"), "MaxUnavailable": most}
+        selector = {name: part for name, part in (spec.get("selector") or {}).items() if part}
+        chosen = None if spec.get("selector") is None else selector
+        shown = {"MinAvailable": least, "Selector": chosen, "MaxUnavailable": most}
         shown["UnhealthyPodEvictionPolicy"] = spec.get("unhealthyPodEvictionPolicy")
         yield invalid("", shown, "minAvailable and maxUnavailable cannot be both set")
 
 
-def _hard(amounts: Obj) -> Iterator[FieldError]:
+def amounts(amounts: Obj) -> Iterator[FieldError]:
+    """Check what a quota counts, and how much of it (upstream: ValidateResourceQuotaResourceName)."""
     for name, value in amounts.items():
-        if "/" in name:
-            faults = label_key_faults(name)
-        elif name in _COUNTED or name in _MEASURED or name.startswith(_STANDARD_PREFIXES):
-            faults = []
-        else:
-            faults = ["must be a standard resource type or fully qualified"]
-            faults = [*label_key_faults(name), *faults, "must be a standard resource for quota"]
+        faults = name_faults(name)
+        counted = "/" in name or name in STANDARD or name.startswith(_PAGES[:2])
+        if not counted or name == "storage":
+            faults = [*faults, "must be a standard resource for quota"]
         yield from (invalid(f"[{name}]", name, why) for why in faults)
-        if amount(value) < 0:
-            yield invalid(f"[{name}]", value, "must be greater than or equal to 0")
-        elif not is_whole(value) and (name in _COUNTED or name.startswith("count/")):
-            yield invalid(f"[{name}]", value, "must be an integer")
+        yield from inside(f"[{name}]", amount_errors(name, value))
 
 
 def _scopes(spec: Obj) -> Iterator[FieldError]:
     """Check that a quota's scopes are known, select among what it counts, and go together."""
     scopes = spec.get("scopes") or []
     for name in scopes:
-        if name not in SCOPES and "/" not in name:
+        if name not in SCOPES:
             yield invalid(".scopes", scopes, "unsupported scope")
         for _ in _unfitting(name, spec):
             yield invalid(".scopes", scopes, "unsupported scope applied to resource")
@@ -98,7 +87,7 @@ def _scopes(spec: Obj) -> Iterator[FieldError]:
 
 def _unfitting(scope: str, spec: Obj) -> set[str]:
     """Return what a quota counts of objects that its scope does not select among."""
-    known = (_COUNTED | _OF_PODS) & (spec.get("hard") or {}).keys()
+    known = (COUNTED | _OF_PODS) & (spec.get("hard") or {}).keys()
     fitting = {"BestEffort": frozenset({"pods"}), **dict.fromkeys(_SCOPES_OF_PODS, _OF_PODS)}.get(scope)
     return set() if fitting is None else set(known - fitting)
 
@@ -135,18 +124,13 @@ def _selected(spec: Obj) -> Iterator[FieldError]:
     yield from inside(".scopeSelector.matchExpressions", _scope_selector(spec))
 
 
-def _limits(limits: list[Obj]) -> Iterator[FieldError]:
-    for where, limit, kind, again in numbered(limits, "type"):
-        faults = label_key_faults(kind)
-        if not faults and "/" not in kind and kind not in _LIMIT_TYPES:
-            faults = ["must be a standard limit type or fully qualified"]
-        yield from (invalid(f"{where}.type", kind, why) for why in faults)
-        if again:
-            yield duplicate(f"{where}.type", kind)
-        yield from inside(where, _limit(limit, kind))
+def _type_faults(kind: str) -> list[str]:
+    faults, known = label_key_faults(kind), "/" in kind or kind in _LIMIT_TYPES
+    return faults or ([] if known else ["must be a standard limit type or fully qualified"])
 
 
-def _limit(limit: Obj, kind: str) -> Iterator[FieldError]:
+def _limit(limit: Obj) -> Iterator[FieldError]:
+    kind = str(limit.get("type") or "")
     for member in ("max", "min"):
         yield from _named(limit, member, kind)
     for member in ("default", "defaultRequest"):
@@ -166,9 +150,7 @@ def _limit(limit: Obj, kind: str) -> Iterator[FieldError]:
 def _named(limit: Obj, member: str, kind: str) -> Iterator[FieldError]:
     """Check the names of a limit's amounts; those of pods and containers are of what containers have."""
     for name in limit.get(member) or {}:
-        faults = label_key_faults(name)
-        if not faults and "/" not in name and name not in _KNOWN and not name.startswith(_STANDARD_PREFIXES):
-            faults = ["must be a standard resource type or fully qualified"]
+        faults = name_faults(name, _PAGES)
         of_containers = name in _OF_CONTAINERS or name.startswith("hugepages-")
         if kind in ("Pod", "Container") and "/" not in name and not of_containers:
             faults = [*faults, "must be a standard resource for containers"]
@@ -187,11 +169,19 @@ def _bounds(limit: Obj, kind: str) -> Iterator[FieldError]:
                 value = low if shown == lesser else high
                 yield invalid(f".{field}[{name}]", value, words.format(low, high))
         ratio = parts["maxLimitRequestRatio"].get(name)
-        if ratio is None:
-            continue
-        if amount(ratio) < 1:
+        if ratio is not None and amount(ratio) < 1:
             yield invalid(f".maxLimitRequestRatio[{name}]", ratio, f"ratio {ratio} is less than 1")
-        yield from _ratio(name, ratio, parts["min"].get(name), parts["max"].get(name))
+        if ratio is not None:
+            yield from _ratio(name, ratio, parts["min"].get(name), parts["max"].get(name))
+        yield from _exact(name, parts["default"].get(name), parts["defaultRequest"].get(name))
+
+
+def _exact(name: str, limit: str | None, request: str | None) -> Iterator[FieldError]:
+    """What pods cannot share is requested exactly (upstream: IsOvercommitAllowed)."""
+    shared = ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
+    if limit is not None and request is not None and not shared and amount(limit) != amount(request):
+        why = f"default value {limit} must equal to defaultRequest value {request} in {name}"
+        yield invalid(f".defaultRequest[{name}]", request, why)
 
 
 def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterator[FieldError]:
@@ -205,11 +195,13 @@ def _ratio(name: str, ratio: str, least: str | None, most: str | None) -> Iterat
 
 
 KINDS: dict[str, Rows] = {
-    "limitranges": (("spec.limits", _limits),),
+    "limitranges": (
+        ("spec.limits", distinct("type", table_of(("type:text", conforms(_type_faults))), _limit)),
+    ),
     "poddisruptionbudgets.policy": (
         ("spec", _one_bound), ("spec.minAvailable", count_or_percent),
         ("spec.maxUnavailable", count_or_percent), ("spec.selector", selector),
         ("spec.unhealthyPodEvictionPolicy", listed("AlwaysAllow", "IfHealthyBudget")),
     ),
-    "resourcequotas": (("spec.hard", _hard), ("spec", _scopes), ("spec", _selected)),
+    "resourcequotas": (("spec.hard", amounts), ("spec", _scopes), ("spec", _selected)),
 }  # fmt: skip

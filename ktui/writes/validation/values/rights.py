@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from ktui.kube.fielderrors import FieldError, invalid, not_supported, required
 from ktui.kube.json_trees import Obj
-from ktui.writes.validation.values.checks import Check, Rows, has, inside, path_segment, selector, subdomain
+from ktui.writes.validation.values.checks import (
+    Check,
+    Rows,
+    has,
+    inside,
+    listed,
+    one_of_or_none,
+    path_segment,
+    selector,
+    subdomain,
+)
 
 RBAC = "rbac.authorization.k8s.io"
 _SOME_SELECTOR = "at least one clusterRoleSelector required if aggregationRule is non-nil"
@@ -36,18 +46,11 @@ def _subject(namespaced: bool) -> Check:
 
 
 def _role_of(*kinds: str) -> Rows:
-    """The rules of a binding that refers to one of these kinds."""
-
-    def role(binding: Obj) -> Iterator[FieldError]:
-        reference = binding.get("roleRef") or {}
-        kind, group = str(reference.get("kind") or ""), reference.get("apiGroup") or RBAC
-        if group != RBAC:
-            yield not_supported(".roleRef.apiGroup", group, (RBAC,))
-        if kind not in kinds:
-            yield not_supported(".roleRef.kind", kind, kinds)
-        yield from inside(".roleRef.name", path_segment(str(reference.get("name") or "")))
-
-    return (("", role), ("subjects[]", _subject("Role" in kinds)))
+    """Return the rules of a binding that refers to one of these kinds."""
+    return (
+        ("roleRef!.apiGroup", one_of_or_none(RBAC)), ("roleRef!.kind:text", listed(*kinds)),
+        ("roleRef!.name:text", path_segment), ("subjects[]", _subject("Role" in kinds)),
+    )  # fmt: skip
 
 
 def _rule(namespaced: bool) -> Check:
@@ -68,12 +71,20 @@ def _rule(namespaced: bool) -> Check:
     return check
 
 
+def _selected(labels: Obj) -> Iterator[FieldError]:
+    """Check which roles are aggregated; upstream also says that it cannot convert a wrong selector."""
+    faults = list(selector(labels))
+    yield from faults
+    if faults:
+        yield invalid("", None, "invalid label selector.")
+
+
 KINDS: dict[str, Rows] = {
     "clusterrolebindings.rbac.authorization.k8s.io": _role_of("ClusterRole"),
     "clusterroles.rbac.authorization.k8s.io": (
         ("rules[]", _rule(namespaced=False)),
         ("aggregationRule", has("clusterRoleSelectors", why=_SOME_SELECTOR)),
-        ("aggregationRule.clusterRoleSelectors[]", selector),
+        ("aggregationRule.clusterRoleSelectors[]", _selected),
     ),
     "rolebindings.rbac.authorization.k8s.io": _role_of("Role", "ClusterRole"),
     "roles.rbac.authorization.k8s.io": (("rules[]", _rule(namespaced=True)),),

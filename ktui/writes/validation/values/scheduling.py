@@ -23,7 +23,6 @@ from ktui.writes.validation.values.checks import (
     listed,
     selector,
     table_of,
-    text_of,
 )
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -57,13 +56,12 @@ def toleration(toleration: Obj) -> Iterator[FieldError]:
         yield not_supported(".effect", effect, EFFECTS)
 
 
-def _term(expression: Obj) -> Iterator[FieldError]:
-    """Check one requirement of a node selector."""
+def _operator(expression: Obj) -> Iterator[FieldError]:
+    """Check the operator of a requirement of a node selector, and how many values it has."""
     if expression.get("operator") not in ("Gt", "Lt"):
         yield from operator_errors(expression)
     elif len(expression.get("values") or []) != 1:
         yield required(".values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-    yield from text_of("key", label_key)(expression)
 
 
 def _matched_field(expression: Obj) -> Iterator[FieldError]:
@@ -100,7 +98,7 @@ def spread(constraints: list[Obj]) -> Iterator[FieldError]:
         if least is not None and when != "DoNotSchedule":
             why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
             yield invalid(f"[{index}].minDomains", least, why)
-        yield from inside(f"[{index}]", _SPREAD.relative(constraint))
+        yield from inside(f"[{index}]", _SPREAD(constraint))
 
 
 def _merged_keys(part: Obj) -> Iterator[FieldError]:
@@ -112,6 +110,8 @@ def _merged_keys(part: Obj) -> Iterator[FieldError]:
             yield forbidden(f".{member}", "must not be specified when labelSelector is not set")
         for index, key in enumerate(keys if selector is not None else ()):
             yield from inside(f".{member}[{index}]", label_key(key))
+    if selector is not None:
+        yield from _selected_twice(part.get("matchLabelKeys") or [], selector)
     both = set(part.get("matchLabelKeys") or ()) & set(part.get("mismatchLabelKeys") or ())
     for index, key in enumerate(part.get("matchLabelKeys") or ()):
         if key in both:
@@ -119,18 +119,20 @@ def _merged_keys(part: Obj) -> Iterator[FieldError]:
             yield invalid(f".matchLabelKeys[{index}]", key, why)
 
 
-def _topology(term: Obj) -> Iterator[FieldError]:
+def _selected_twice(keys: list[str], selector: Obj) -> Iterator[FieldError]:
+    """A key's own requirement in the selector is the only one; upstream's path leaves out the member."""
+    places, seen = {key: index for index, key in enumerate(keys)}, set(selector.get("matchLabels") or {})
+    for expression in selector.get("matchExpressions") or []:
+        key = str(expression.get("key") or "")
+        if key in places and key in seen:
+            yield invalid(f"[{places[key]}]", key, "exists in both matchLabelKeys and labelSelector")
+        seen.add(key)
+
+
+def _namespaces(term: Obj) -> Iterator[FieldError]:
+    """Check the names of namespaces; upstream's path of them is that of no member."""
     for name in term.get("namespaces") or []:
         yield from inside(".namespace", any_dns_label(name))
-    yield from _merged_keys(term)
-    yield from has("topologyKey", why="can not be empty")(term)
-    yield from text_of("topologyKey", label_key)(term)
-
-
-def _preferred(preferred: Obj) -> Iterator[FieldError]:
-    yield from inside(".weight", _weight(preferred.get("weight") or 0))
-    if preferred.get("podAffinityTerm") is None:
-        yield from inside(".podAffinityTerm", _topology({}))
 
 
 _SPREAD = table_of(
@@ -138,19 +140,28 @@ _SPREAD = table_of(
     ("", _merged_keys), ("labelSelector", selector),
 )  # fmt: skip
 _FIELDS: Rows = (("matchFields[]", _matched_field),)
-_PREFERENCE: Rows = (("matchExpressions[]", _term), *_FIELDS)
+_TERM: Rows = (("", _operator), ("key:text", label_key))
+_PREFERENCE: Rows = (*below("matchExpressions[]", _TERM), *_FIELDS)
 NODE_SELECTOR: Rows = (
     ("", has("nodeSelectorTerms", why="must have at least one node selector term")),
-    ("nodeSelectorTerms[].matchExpressions[]", _term),
+    *below("nodeSelectorTerms[].matchExpressions[]", _TERM),
     ("nodeSelectorTerms[].matchExpressions[].values[]", conforms(label_value_faults)),
     *below("nodeSelectorTerms[]", _FIELDS),
 )
-_POD_TERM: Rows = (("labelSelector", selector), ("namespaceSelector", selector), ("", _topology))
+_POD_TERM: Rows = (
+    ("labelSelector", selector), ("namespaceSelector", selector), ("", _namespaces), ("", _merged_keys),
+    ("", has("topologyKey", why="can not be empty")), ("topologyKey:text", label_key),
+)  # fmt: skip
 REQUIRED, PREFERRED = (f"{kind}DuringSchedulingIgnoredDuringExecution" for kind in ("required", "preferred"))
+POD_TERMS = tuple(
+    f"affinity.{kind}.{terms}"
+    for kind in ("podAffinity", "podAntiAffinity")
+    for terms in (f"{REQUIRED}[]", f"{PREFERRED}[].podAffinityTerm!")
+)
 _POD_AFFINITY: Rows = (
     *below(f"{REQUIRED}[]", _POD_TERM),
-    (f"{PREFERRED}[]", _preferred),
-    *below(f"{PREFERRED}[].podAffinityTerm", _POD_TERM),
+    (f"{PREFERRED}[].weight:number", _weight),
+    *below(f"{PREFERRED}[].podAffinityTerm!", _POD_TERM),
 )
 AFFINITY: Rows = (
     *below(f"nodeAffinity.{REQUIRED}", NODE_SELECTOR),

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, limited, required
 from ktui.kube.json_trees import Obj
 from ktui.writes.validation.updates.services import type_of
 from ktui.writes.validation.values.addresses import IP_FAULT, address_range, is_address, ordinary_address
 from ktui.writes.validation.values.checks import (
     Rows,
+    absent,
+    distinct,
     dns_label,
     duplicate,
     inside,
     label_key,
     labels,
     listed,
-    numbered,
+    needed,
     one_of,
     port_number,
-    port_or_name,
-    qualified,
     subdomain,
     table_of,
 )
 from ktui.writes.validation.values.containers import PROTOCOLS
+from ktui.writes.validation.values.int_or_string import port_or_name
 
 FAMILIES = ("IPv4", "IPv6")
 _DAY = 86400
@@ -61,7 +62,7 @@ def _of_kind(spec: Obj) -> Iterator[FieldError]:
         if spec.get("clusterIP") or spec.get("clusterIPs"):
             yield forbidden(".clusterIPs", _NOT_EXTERNAL)
         for member in ("ipFamilies", "ipFamilyPolicy"):
-            if spec.get(member):
+            if spec.get(member) not in (None, []):
                 yield forbidden(f".{member}", _NOT_EXTERNAL)
         name = str(spec.get("externalName") or "").removesuffix(".")
         if not name:
@@ -69,17 +70,9 @@ def _of_kind(spec: Obj) -> Iterator[FieldError]:
         yield from inside(".externalName", subdomain(name))
 
 
-def _ports(spec: Obj) -> Iterator[FieldError]:
+def _ports(ports: list[Obj]) -> Iterable[FieldError]:
     """Check each port; among several, each has a name of its own."""
-    ports = spec.get("ports") or []
-    for where, port, name, again in numbered(ports, "name"):
-        if not name and len(ports) > 1:
-            yield required(f".ports{where}.name")
-        yield from inside(f".ports{where}.name", dns_label(name))
-        if name and again:
-            yield duplicate(f".ports{where}.name", name)
-        yield from inside(f".ports{where}.port", port_number(port.get("port") or 0))
-        yield from inside(f".ports{where}", _PORT.relative(port))
+    return (_several_ports if len(ports) > 1 else _one_port)(ports)
 
 
 def _affinity(spec: Obj) -> Iterator[FieldError]:
@@ -89,10 +82,14 @@ def _affinity(spec: Obj) -> Iterator[FieldError]:
         if seconds is not None and not 0 < seconds <= _DAY:
             why = f"must be greater than 0 and less than {_DAY}"
             yield invalid(".sessionAffinityConfig.clientIP.timeoutSeconds", seconds, why)
-    elif spec.get("sessionAffinity") == "None" and config is not None:
+    elif spec.get("sessionAffinity") == "None" and config:  # an empty one is a default's remainder
         yield forbidden(".sessionAffinityConfig", "must not be set when session affinity is None")
 
 
+_families = distinct("", listed(*FAMILIES))
+
+
+@limited
 def address_errors(spec: Obj) -> Iterator[FieldError]:
     """Check the families of a service's addresses, and these (ValidateServiceClusterIPsRelatedFields)."""
     if type_of(spec) == "ExternalName":
@@ -107,14 +104,6 @@ def address_errors(spec: Obj) -> Iterator[FieldError]:
         possible = ("PreferDualStack", "RequireDualStack", "SingleStack")
         yield from inside(".ipFamilyPolicy", listed(*possible)(policy))
     yield from _given(given or ([own] if own else []), spec.get("ipFamilies") or [])
-
-
-def _families(families: list[str]) -> Iterator[FieldError]:
-    for index, family in enumerate(families):
-        if family not in FAMILIES:
-            yield not_supported(f"[{index}]", family, FAMILIES)
-        if family in families[:index]:
-            yield duplicate(f"[{index}]", family)
 
 
 def _given(found: list[str], families: list[str]) -> Iterator[FieldError]:
@@ -181,9 +170,8 @@ def _sources(service: Obj) -> Iterator[FieldError]:
 
 def _balanced(spec: Obj) -> Iterator[FieldError]:
     if type_of(spec) != "LoadBalancer":
-        for member in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
-            if spec.get(member) is not None:
-                yield forbidden(f".{member}", _ONLY_BALANCED)
+        members = "allocateLoadBalancerNodePorts", "loadBalancerClass"
+        yield from absent(*members, why=_ONLY_BALANCED)(spec)
     elif (name := spec.get("loadBalancerClass")) is not None:
         yield from inside(".loadBalancerClass", label_key(name))
 
@@ -203,10 +191,17 @@ def _policies(spec: Obj) -> Iterator[FieldError]:
         yield from inside(".healthCheckNodePort", port_number(port))
 
 
-_PORT = table_of(("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name), ("appProtocol", qualified))
+_PORT = table_of(
+    ("port:number", port_number), ("protocol", one_of(*PROTOCOLS)), ("targetPort", port_or_name),
+    ("appProtocol", label_key),
+)  # fmt: skip
+_one_port, _several_ports = (
+    distinct("name", table_of(("name:text", name)), _PORT, named=True)
+    for name in (dns_label, needed(dns_label))
+)
 KINDS: dict[str, Rows] = {
     "services": (
-        ("", _topology), ("spec", _of_kind), ("spec", _ports), ("spec.selector", labels),
+        ("", _topology), ("spec", _of_kind), ("spec.ports", _ports), ("spec.selector", labels),
         ("spec.sessionAffinity", one_of("ClientIP", "None")), ("spec", _affinity), ("spec", address_errors),
         ("spec.externalIPs[]", ordinary_address),
         ("spec.type", one_of("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),

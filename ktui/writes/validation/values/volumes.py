@@ -1,47 +1,103 @@
-"""Rules of a pod's volumes, and of the sources that persistent volumes share with them."""
+"""Rules of a pod's volumes, of claims, and of the sources that persistent volumes share with them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required, too_long
+from ktui.kube.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from ktui.kube.golang.formatting import quote
 from ktui.kube.json_trees import Obj
 from ktui.kube.names import dns_label_faults, subdomain_faults
 from ktui.kube.quantity import amount
 from ktui.writes.objectmeta import annotation_errors
+from ktui.writes.validation.values import disks
 from ktui.writes.validation.values.checks import (
     Check,
+    Row,
     Rows,
-    RuleTree,
-    absolute_path,
+    at_most_bytes,
     below,
-    between,
+    demand,
+    dns_label,
     duplicate,
+    every,
     exactly_one,
-    file_mode,
     has,
     inside,
     labels,
+    listed,
+    needed,
     one_of,
     refuse,
     relative_path,
+    selector,
+    subdomain,
     table_of,
-    text_of,
     without_parents,
 )
-from ktui.writes.validation.values.claims import CLAIM_SPEC
 from ktui.writes.validation.values.containers import VOLUME_FIELDS, field_ref, resource_ref
 
 HOST_PATH_TYPES = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
 _LEAST_SECONDS, _MOST_SECONDS = 600, 1 << 32
-_ISCSI = re.compile(
-    r"iqn\.\d{4}-\d{2}\.([a-z0-9.-]+)(:[^,;*&$|\s]+)$|eui.[\da-fA-F]{16}$|naa.[\da-fA-F]{32}$"
-)
 _LONGEST_DRIVER = 63
+
+_absolute_path = demand(lambda path: path.startswith("/"), "must be an absolute path")
+_file_mode = demand(
+    lambda mode: 0 <= mode <= 0o777, "must be a number between 0 and 0777 (octal), both inclusive"
+)
+
+
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+VOLUME_MODES = ("Block", "Filesystem")
+_ONLY_CLAIMS = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+
+
+def access_modes(modes: list[str]) -> Iterator[FieldError]:
+    yield from (not_supported("", str(mode), ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and any(mode in ACCESS_MODES[:3] for mode in modes):
+        yield forbidden("", "may not use ReadWriteOncePod with other access modes")
+
+
+def _storage(spec: Obj) -> Iterator[FieldError]:
+    requested = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    if requested is None:
+        yield required(".resources[storage]")
+    elif amount(requested) <= 0:
+        yield invalid(".resources[storage]", requested, "must be greater than zero")
+
+
+def _default_group(source: Obj) -> Iterator[FieldError]:
+    kind = str(source.get("kind") or "")
+    if not source.get("apiGroup") and kind != "PersistentVolumeClaim":
+        yield invalid("", kind, _ONLY_CLAIMS)
+
+
+_SOURCE = table_of(
+    ("", has("name", "kind")), ("", _default_group), ("apiGroup", subdomain), ("namespace", dns_label),
+)  # fmt: skip
+
+
+def _one_source(spec: Obj) -> Iterator[FieldError]:
+    """The old and the new field agree; upstream shows a path, which has no members in JSON."""
+    old, new = spec.get("dataSource"), spec.get("dataSourceRef")
+    if old is None or new is None:
+        return
+    if new.get("namespace"):
+        yield invalid("", {}, "may not be specified when dataSourceRef.namespace is specified")
+    elif any(old.get(name) != new.get(name) for name in ("apiGroup", "kind", "name")):
+        yield invalid("", {}, "must match dataSourceRef")
+
+
+CLAIM_SPEC: Rows = (
+    ("", has("accessModes", why="at least 1 access mode is required")), ("selector", selector),
+    ("accessModes", access_modes), ("", _storage), ("storageClassName", subdomain),
+    ("volumeMode", listed(*VOLUME_MODES)), ("dataSource", _SOURCE), ("dataSourceRef", _SOURCE),
+    ("", _one_source), ("volumeAttributesClassName", subdomain),
+)  # fmt: skip
 
 
 def inner_path(value: str) -> Iterator[FieldError]:
@@ -60,18 +116,6 @@ def _host_path(source: Obj) -> Iterator[FieldError]:
         yield not_supported(".type", kind, HOST_PATH_TYPES)
 
 
-def _portal(source: Obj) -> Iterator[FieldError]:
-    yield from has("targetPortal", "iqn")(source)
-    name = str(source.get("iqn") or "")
-    if name and not name.startswith(("iqn", "eui", "naa")):
-        yield invalid(".iqn", name, "must be valid format starting with iqn, eui, or naa")
-    elif name and not _ISCSI.match(name):
-        yield invalid(".iqn", name, "must be valid format")
-    yield from inside(".lun", between(0, 255)(source.get("lun") or 0))
-    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and not source.get("secretRef"):
-        yield required(".secretRef")
-
-
 def _one_field(item: Obj) -> Iterator[FieldError]:
     of_pod, of_container = item.get("fieldRef"), item.get("resourceFieldRef")
     if of_pod is None and of_container is None:
@@ -82,18 +126,18 @@ def _one_field(item: Obj) -> Iterator[FieldError]:
         yield invalid("", "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
 
 
-_inner_path = text_of("path", inner_path)
-_ITEM: Rows = (("", has("key", "path")), ("", _inner_path), ("mode", file_mode))
+_INNER_PATH: Row = ("path:text", inner_path)
+_ITEM: Rows = (("", has("key", "path")), _INNER_PATH, ("mode", _file_mode))
 _FILE = table_of(
-    ("", has("path")), ("", _inner_path), ("fieldRef", field_ref(VOLUME_FIELDS)), ("", _one_field),
-    ("mode", file_mode),
+    ("", has("path")), _INNER_PATH, ("fieldRef", field_ref(VOLUME_FIELDS)), ("", _one_field),
+    ("mode", _file_mode),
 )  # fmt: skip
 
 
 def _files(source: Obj) -> Iterator[FieldError]:
     """Check the files of a downward API volume; upstream's path of each is that of the volume."""
     for item in source.get("items") or []:
-        yield from _FILE.relative(item)
+        yield from _FILE(item)
 
 
 def _projected(source: Obj) -> Iterator[FieldError]:
@@ -112,7 +156,7 @@ def _projected(source: Obj) -> Iterator[FieldError]:
                 taken.add(path)
         if token := each.get("serviceAccountToken"):  # upstream's path of its path is that of the volume
             yield from has("path")(token)
-            yield from _inner_path(token)
+            yield from inside(".path", inner_path(token.get("path") or ""))
         if len(there) > 1:
             yield forbidden(where, "may not specify more than 1 volume type per source")
 
@@ -146,89 +190,112 @@ def _bundle(bundle: Obj) -> Iterator[FieldError]:
     yield from inside(".path", inner_path(path))
 
 
-_projected_items = table_of(("", has("name")), *below("items[]", _ITEM)).relative
+_projected_items = table_of(("", has("name")), *below("items[]", _ITEM))
 # The check of each source of a projected volume, and the paths of its files.
 _PROJECTIONS: dict[str, tuple[Check, Callable[[Obj], list[str]]]] = {
     "secret": (_projected_items, _of_items),
     "configMap": (_projected_items, _of_items),
     "downwardAPI": (_files, _of_items),
-    "serviceAccountToken": (table_of(("expirationSeconds", token_lifetime)).relative, lambda _: []),
+    "serviceAccountToken": (table_of(("expirationSeconds", token_lifetime)), lambda _: []),
     "clusterTrustBundle": (_bundle, lambda source: [str(source.get("path") or "")]),
 }
 
 
-def driver(source: Obj) -> Iterator[FieldError]:
-    """Check the driver of a CSI volume."""
-    yield from has("driver")(source)
-    name = str(source.get("driver") or "")
-    if len(name) > _LONGEST_DRIVER:
-        yield too_long(".driver", _LONGEST_DRIVER)
-    if name:
-        yield from (invalid(".driver", name, why) for why in subdomain_faults(name.lower()))
-    if (secret := source.get("nodePublishSecretRef")) is not None and not secret.get("name"):
-        yield required(".nodePublishSecretRef.name")
+driver_name = needed(every(
+    at_most_bytes(_LONGEST_DRIVER),
+    lambda name: [invalid("", name, why) for why in subdomain_faults(name.lower())],
+))  # fmt: skip
+"""The name of a CSI driver, or of one of devices (upstream: ValidateCSIDriverName)."""
 
 
-def _template_metadata(metadata: Obj) -> Iterator[FieldError]:
-    """A claim that is made for a pod gets labels and annotations, nothing else."""
+def _secret_of_driver(source: Obj) -> Iterator[FieldError]:
+    """Check the name of a pod's secret for a driver; upstream's path of it is that of the source."""
+    yield from inside(".name", subdomain((source.get("nodePublishSecretRef") or {}).get("name") or ""))
+
+
+def template_metadata(metadata: Obj) -> Iterator[FieldError]:
+    """A claim that is made for a pod gets labels and annotations: nothing else, not even an empty list."""
     yield from inside(".annotations", annotation_errors(metadata.get("annotations") or {}, ""))
     yield from inside(".labels", labels(metadata.get("labels") or {}))
-    for name in metadata:
-        if name not in ("annotations", "labels") and metadata[name]:
-            yield forbidden(f".{name}", "cannot be set")
+    for name in _UNSETTABLE:
+        value = metadata.get(name)
+        if value or isinstance(value, list) or (name == "deletionGracePeriodSeconds" and value is not None):
+            yield forbidden(".uID" if name == "uid" else f".{name}", "cannot be set")
 
 
-_ITEMS: Rows = (("defaultMode", file_mode), *below("items[]", _ITEM))
+# What a template's metadata cannot have, in the order of Go's ObjectMeta.
+_UNSETTABLE = (
+    "name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers",
+    "managedFields",
+)  # fmt: skip
+_ITEMS: Rows = (("defaultMode", _file_mode), *below("items[]", _ITEM))
 _NOTHING = table_of()
 HOST_PATH = table_of(("", _host_path))
-NFS = table_of(("", has("server", "path")), ("", text_of("path", absolute_path)))
-# The sources of a volume, in the order in which the first of them counts.
+NFS = table_of(("", has("server", "path")), ("path:text", _absolute_path))
 _BAD_SIZE = refuse(lambda v: amount(v) < 0, "", "SizeLimit field must be a valid resource quantity")
-SOURCES: dict[str, RuleTree] = {
+PULL_POLICY = one_of("Always", "IfNotPresent", "Never")
+_OWN = {
     "emptyDir": table_of(("sizeLimit", _BAD_SIZE)),
     "hostPath": HOST_PATH,
-    "gitRepo": table_of(("", has("repository"))),
-    "gcePersistentDisk": table_of(("", has("pdName"))),
-    "awsElasticBlockStore": table_of(("", has("volumeID"))),
     "secret": table_of(("", has("secretName")), *_ITEMS),
     "nfs": NFS,
-    "iscsi": table_of(("", _portal)),
-    "glusterfs": table_of(("", has("endpoints", "path"))),
-    "flocker": _NOTHING,
     "persistentVolumeClaim": table_of(("", has("claimName"))),
-    "rbd": table_of(("", has("monitors", "image"))),
-    "cinder": table_of(("", has("volumeID"))),
-    "cephfs": table_of(("", has("monitors"))),
-    "quobyte": _NOTHING,
-    "downwardAPI": table_of(("defaultMode", file_mode), ("", _files)),
-    "fc": _NOTHING,
-    "flexVolume": table_of(("", has("driver"))),
+    "downwardAPI": table_of(("defaultMode", _file_mode), ("", _files)),
     "configMap": table_of(("", has("name")), *_ITEMS),
-    "azureFile": table_of(("", has("secretName", "shareName"))),
-    "vsphereVolume": table_of(("", has("volumePath"))),
-    "photonPersistentDisk": table_of(("", has("pdID"))),
-    "portworxVolume": table_of(("", has("volumeID"))),
-    "azureDisk": table_of(("", has("diskName"))),
-    "storageos": _NOTHING,
-    "projected": table_of(("defaultMode", file_mode), ("", _projected)),
-    "scaleIO": _NOTHING,
-    "csi": table_of(("", driver)),
+    "projected": table_of(("defaultMode", _file_mode), ("", _projected)),
+    "csi": table_of(
+        ("driver:text", driver_name),
+        ("nodePublishSecretRef", has("name")),
+        ("", _secret_of_driver),
+    ),
     "ephemeral": table_of(
         ("", has("volumeClaimTemplate")),
-        ("volumeClaimTemplate.metadata", _template_metadata),
+        ("volumeClaimTemplate.metadata", template_metadata),
         *below("volumeClaimTemplate.spec", CLAIM_SPEC),
     ),
-    "image": table_of(("pullPolicy", one_of("Always", "IfNotPresent", "Never"))),
-}
+    "image": table_of(("pullPolicy", PULL_POLICY)),
+}  # fmt: skip
+# The sources of a volume, in the order in which the first of them counts.
+SOURCES = disks.sources((
+    "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs",
+    "iscsi", "glusterfs", "flocker", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte",
+    "downwardAPI", "fc", "flexVolume", "configMap", "azureFile", "vsphereVolume", "photonPersistentDisk",
+    "portworxVolume", "azureDisk", "storageos", "projected", "scaleIO", "csi", "ephemeral", "image",
+), _OWN)  # fmt: skip
 SHOWN = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}  # upstream's fields where there are too many
+_DISK = ".gcePersistentDisk."
 _source = exactly_one(SOURCES, "volume", SHOWN)
+_IMAGE = table_of(("", has("reference")), ("pullPolicy", PULL_POLICY))
+_source_of_pod = exactly_one({**SOURCES, "image": _IMAGE}, "volume", SHOWN)
 
 
-def volumes(found: list[Obj], valid: dict[str, Any]) -> Iterator[FieldError]:
-    """Check the volumes of a pod, and add the valid ones to `valid` by their names."""
+def _volume(volume: Obj, pod: Obj | None) -> Iterator[FieldError]:
+    """Check what a volume is of; upstream has another path of the errors in Google's disks."""
+    for error in (_source if pod is None else _source_of_pod)(volume):
+        if error.field.startswith(_DISK):
+            error = replace(error, field=f".persistentDisk.{error.field.removeprefix(_DISK)}")
+        yield error
+    yield from disks.long_portal(volume)
+    if next((name for name in SOURCES if volume.get(name) is not None), "") == "ephemeral":
+        yield from _claim_name(volume, str((((pod or {}).get("metadata")) or {}).get("name") or ""))
+
+
+def _claim_name(volume: Obj, pod: str) -> Iterator[FieldError]:
+    """The claim that is made for a pod's volume has a name of both."""
+    name = str(volume.get("name") or "")
+    for why in subdomain_faults(f"{pod}-{name}") if pod and name else ():
+        yield invalid(".name", name, f"PVC name {quote(f'{pod}-{name}')}: {why}")
+
+
+def volumes(found: list[Obj], valid: dict[str, Any], pod: Obj | None = None) -> Iterator[FieldError]:
+    """Check the volumes of a pod or template, and add the valid ones to `valid` by their names.
+
+    `pod` is None for a template.
+    """
     for index, volume in enumerate(found):
         name = str(volume.get("name") or "")
-        errors = list(inside(f"[{index}]", _source(volume)))
+        errors = list(inside(f"[{index}]", _volume(volume, pod)))
         if not name:
             errors.append(required(f"[{index}].name"))
         else:

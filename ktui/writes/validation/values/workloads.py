@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,19 +18,18 @@ from ktui.writes.validation.values.checks import (
     dns_label,
     inside,
     natural,
-    not_above_all,
     one_of,
-    whole_or_percent,
 )
-from ktui.writes.validation.values.claims import CLAIM_SPEC
-from ktui.writes.validation.values.pods import template_errors
+from ktui.writes.validation.values.int_or_string import not_above_all, whole_or_percent
+from ktui.writes.validation.values.pods import template_errors, template_metadata_errors
+from ktui.writes.validation.values.volumes import CLAIM_SPEC
 
 
 def _none(value: Any) -> bool:
-    """Whether a number or percentage is zero, as an invalid one is."""
+    """Whether a number or percentage is zero, as a text is that is neither."""
     if isinstance(value, str):
-        digits = value[:-1] if value.endswith("%") else ""
-        return not (digits.isascii() and digits.isdigit() and int(digits))
+        number = re.fullmatch("([0-9]+)%|([+-]?[0-9]+)", value, re.ASCII)
+        return number is None or not int(number[1] or number[2])
     return not value
 
 
@@ -57,15 +57,23 @@ def _strategy(strategy: Obj) -> Iterator[FieldError]:
     elif kind == "RollingUpdate":
         yield from inside(".rollingUpdate", _rolls(rolling or {}))
     else:
-        yield not_supported("", _shown_type(strategy), ("Recreate", "RollingUpdate"))
+        yield not_supported("", _shown_type(strategy, _ROLLS), ("Recreate", "RollingUpdate"))
 
 
-def _shown_type(strategy: Obj) -> Any:
+def _shown(rolling: Obj | None, of: dict[str, Any]) -> Any:
+    if rolling is None:
+        return None
+    return {name[0].upper() + name[1:]: rolling.get(name, missing) for name, missing in of.items()}
+
+
+# The members of how a workload rolls, with their values where they are missing.
+_ROLLS: dict[str, Any] = {"maxUnavailable": 0, "maxSurge": 0}
+_ROLLS_IN_ORDER: dict[str, Any] = {"partition": 0, "maxUnavailable": None}
+
+
+def _shown_type(strategy: Obj, of: dict[str, Any]) -> Any:
     """Return a strategy as upstream shows it: all members of its internal type."""
-    rolling = strategy.get("rollingUpdate")
-    names = ("partition", "maxUnavailable", "maxSurge")
-    shown = rolling and {n[0].upper() + n[1:]: rolling[n] for n in names if n in rolling}
-    return {"Type": strategy.get("type") or "", "RollingUpdate": shown}
+    return {"Type": strategy.get("type") or "", "RollingUpdate": _shown(strategy.get("rollingUpdate"), of)}
 
 
 def _progress(spec: Obj) -> Iterator[FieldError]:
@@ -82,7 +90,7 @@ def _daemon_update(strategy: Obj) -> Iterator[FieldError]:
     if kind == "RollingUpdate":
         yield from inside(".rollingUpdate", _daemons_roll(rolling or {}))
     elif kind != "OnDelete":
-        yield not_supported("", _shown_type(strategy), ("RollingUpdate", "OnDelete"))
+        yield not_supported("", _shown_type(strategy, _ROLLS), ("RollingUpdate", "OnDelete"))
 
 
 def _daemons_roll(rolling: Obj) -> Iterator[FieldError]:
@@ -102,10 +110,10 @@ def _stateful_update(strategy: Obj) -> Iterator[FieldError]:
         yield required("")
     elif kind == "OnDelete":
         if rolling is not None:
-            shown = {"Partition": rolling.get("partition"), "MaxUnavailable": rolling.get("maxUnavailable")}
+            shown = _shown(rolling, _ROLLS_IN_ORDER)
             yield invalid(".rollingUpdate", shown, "only allowed for updateStrategy 'RollingUpdate'")
     elif kind != "RollingUpdate":
-        yield invalid("", _shown_type(strategy), "must be 'RollingUpdate' or 'OnDelete'")
+        yield invalid("", _shown_type(strategy, _ROLLS_IN_ORDER), "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
         yield from inside(".rollingUpdate.partition", natural(rolling.get("partition") or 0))
         if (missing := rolling.get("maxUnavailable")) is not None:
@@ -132,7 +140,11 @@ def _selects(kind: str) -> Check:
             yield invalid(".selector", selector_shown(selector), why)
             return
         yield from template_mismatch(spec)
-        yield from _template(spec)
+        if kind == "statefulset":
+            yield from _template_again(spec)
+        else:
+            yield from _template(spec)
+            yield from _endless("ReplicaSet")(spec)
 
     return check
 
@@ -143,6 +155,12 @@ def _template(spec: Obj) -> Iterator[FieldError]:
     if names:
         template = {**template, "spec": _with_claims(template.get("spec") or {}, list(names))}
     yield from inside(".template", template_errors(template))
+
+
+def _template_again(spec: Obj) -> Iterator[FieldError]:
+    """Check a StatefulSet's template, and its metadata twice, as upstream does."""
+    yield from _template(spec)
+    yield from inside(".template", template_metadata_errors(spec.get("template") or {}))
 
 
 def _with_claims(pod: Obj, names: list[str]) -> Obj:
@@ -210,13 +228,11 @@ KINDS: dict[str, Rows] = {
         ("spec.updateStrategy", _daemon_update), ("spec.revisionHistoryLimit", natural),
     ),
     "deployments.apps": (
-        ("spec.replicas", natural), ("spec", _selects("deployment")), ("spec", _endless("ReplicaSet")),
-        ("spec.strategy", _strategy), *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"),
-        ("spec", _progress),
+        ("spec.replicas", natural), ("spec", _selects("deployment")), ("spec.strategy", _strategy),
+        *counts("spec.minReadySeconds", "spec.revisionHistoryLimit"), ("spec", _progress),
     ),
     "replicasets.apps": (
         *counts("spec.replicas", "spec.minReadySeconds"), ("spec", _selects("deployment")),
-        ("spec", _endless("ReplicaSet")),
     ),
     "replicationcontrollers": (
         ("spec.minReadySeconds", natural), ("spec", _controls),

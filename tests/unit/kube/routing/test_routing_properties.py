@@ -149,7 +149,7 @@ def test_nothing_is_predicted_from_an_etcd_that_was_not_asked(
 def test_a_reader_ahead_of_the_cache_waits(state: CacheState, behaviour: Behaviour) -> None:
     ready = CacheState(Readiness.READY, 100, state.progress)
     plan = decide_list(*asked("101"), ready, behaviour)
-    assert (plan.source, plan.wait, plan.reason_id) == (Source.CACHE, Wait.FRESH, "c.atleast_wait")
+    assert (plan.source, plan.wait, plan.reason_id) == (Source.CACHE, Wait(fresh=True), "c.atleast_wait")
 
 
 @given(behaviours(), st.booleans(), st.booleans())

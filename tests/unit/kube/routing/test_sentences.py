@@ -81,7 +81,7 @@ def test_a_consistent_read_without_fallback_says_so() -> None:
         ("c.consistent",),
         (),
         (EtcdOp.PROBE,),
-        wait=Wait.FRESH,
+        wait=Wait(fresh=True),
         fallback=Fallback.TIMEOUT_IF_LATE,
     )
     assert sentences.fallback(plan) == "none: 504 after 3s"

@@ -351,6 +351,83 @@ REFUSED = [
         ['handler: Invalid value: "b": field is immutable'],
     ),
     (
+        "csistoragecapacities.storage.k8s.io",
+        {"storageClassName": "s"},
+        {"storageClassName": "s", "nodeTopology": {}},
+        ["nodeTopology: Invalid value: {}: field is immutable"],
+    ),
+    (
+        "csinodes.storage.k8s.io",
+        spec(drivers=[{"name": "d", "nodeID": "n"}, {"name": "e", "nodeID": "n"}]),
+        spec(drivers=[{"name": "f", "nodeID": "n"}, {"name": "d", "nodeID": "m", "topologyKeys": ["a"]}]),
+        [
+            "spec.drivers: Invalid value: "
+            '{"Name":"d","NodeID":"m","TopologyKeys":["a"],"Allocatable":null}: field is immutable'
+        ],
+    ),
+    (
+        "volumeattachments.storage.k8s.io",
+        spec(attacher="a", nodeName="n", source={"persistentVolumeName": "p"}),
+        spec(attacher="a", nodeName="mmm", source={"persistentVolumeName": "p"}),
+        [
+            'spec: Invalid value: {"Attacher":"a","Source":{"PersistentVolumeName":"p",'
+            '"InlineVolumeSpec":null},"NodeName":"mmm"}: field is immutable'
+        ],
+    ),
+    (
+        "jobs.batch",
+        spec(),
+        spec(successPolicy={"rules": [{}]}),
+        [
+            "spec.successPolicy: Invalid value: "
+            '{"Rules":[{"SucceededIndexes":null,"SucceededCount":null}]}: field is immutable'
+        ],
+    ),
+    (
+        "rolebindings.rbac.authorization.k8s.io",
+        {"roleRef": ROLE},
+        {},
+        [
+            'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"","Name":""}: '
+            "cannot change roleRef"
+        ],
+    ),
+    (
+        "statefulsets.apps",
+        spec(volumeClaimTemplates=[{"metadata": {"name": "a"}, "status": {"phase": "Pending"}}]),
+        spec(volumeClaimTemplates=[{"metadata": {"name": "a"}, "status": {"capacity": {"storage": "1"}}}]),
+        [STATEFUL_SET],
+    ),
+    (
+        "resourceclaims.resource.k8s.io",
+        spec(devices={"requests": [{"name": "r", "exactly": {"deviceClassName": "a"}}]}),
+        spec(devices={"requests": [{"name": "r", "exactly": {"selectors": [{}], "count": 1}}]}),
+        [
+            'spec: Invalid value: {"Devices":{"Requests":[{"Name":"r","Exactly":{"DeviceClassName":"",'
+            '"Selectors":[{"CEL":null}],"AllocationMode":"","Count":1,"AdminAccess":null,"Tolerations":null,'
+            '"Capacity":null},"FirstAvailable":null}],"Constraints":null,"Config":null}}: field is immutable'
+        ],
+    ),
+    (
+        "resourceclaimtemplates.resource.k8s.io",
+        spec(spec={}),
+        spec(spec={}, metadata={"labels": {"a": "b"}}),
+        [
+            'spec: Invalid value: {"labels":{"a":"b"},"Spec":{"Devices":{"Requests":null,"Constraints":null,'
+            '"Config":null}}}: field is immutable'
+        ],
+    ),
+    (
+        "resourceslices.resource.k8s.io",
+        spec(driver="d", nodeName="n", pool={"name": "p"}),
+        spec(driver="e", pool={"name": "q"}),
+        [
+            'spec.pool.name: Invalid value: "q": field is immutable',
+            'spec.driver: Invalid value: "e": field is immutable',
+            "spec.nodeName: Invalid value: null: field is immutable",
+        ],
+    ),
+    (
         "controllerrevisions.apps",
         {"data": {"a": 1}},
         {"data": {"a": 2}},
@@ -417,6 +494,11 @@ ACCEPTED = [
     ),
     ("storageclasses.storage.k8s.io", CLASS, {**CLASS, "allowVolumeExpansion": True}),
     ("nodes", spec(), spec(podCIDR="10.1.0.0/24", providerID="a://b", unschedulable=True, taints=[])),
+    (
+        "csinodes.storage.k8s.io",
+        spec(drivers=[{"name": "d", "allocatable": {"count": 1}}]),
+        spec(drivers=[{"name": "e"}, {"name": "d", "allocatable": {"count": 2}}]),
+    ),
     ("resourcequotas", spec(scopes=["a", "b"]), spec(scopes=["b", "a"], hard={"pods": "1"})),
     ("serviceaccounts", {"secrets": []}, {"secrets": [{"name": "a"}]}),
 ]

@@ -246,3 +246,11 @@ def test_both_values_of_a_difference_have_the_same_names() -> None:
     long = {**many_variables(size), "hostname": "x" * 200}
     (error,) = told(short, long)
     assert len([line for line in error.split("\n") if line[:1] in ("+", "-")]) == 2
+
+
+@pytest.mark.parametrize("member", ["affinity", "dnsConfig", "resources"])
+def test_an_empty_struct_is_not_a_missing_one(member: str) -> None:
+    """As upstream compares pointers; empty lists and maps are equal to missing ones."""
+    (error,) = told({}, {member: {}})
+    assert error.startswith(f"spec: {OTHERS}")
+    assert told({}, {"nodeSelector": {}, "volumes": []}) == []

@@ -1,4 +1,4 @@
-"""The eviction subresource of pods: delete a pod if its disruption budget allows it."""
+"""Two subresources of pods: `binding` to a node, `eviction` if a disruption budget allows it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from ktui.apiserver.answer import send_other
 from ktui.apiserver.call import Call
 from ktui.apiserver.server import Server
+from ktui.kube.fielderrors import aggregate, invalid, invalid_object, not_supported, required
 from ktui.kube.json_trees import Obj
 from ktui.kube.resources import Resource, builtin
 from ktui.kube.status import (
@@ -18,19 +19,26 @@ from ktui.kube.status import (
     forbidden,
     other_namespace,
     too_many_requests,
+    unmet_in_storage,
 )
 from ktui.storage.lister import StoreListRequest
 from ktui.storage.writer import NoWrite
 from ktui.telemetry.off_loop import compute
 from ktui.writes import request_body, stored_objects
+from ktui.writes.admission.mutation import copy_topology
+from ktui.writes.create import check_namespace
 from ktui.writes.delete import check_preconditions, delete, rv_in_success
 from ktui.writes.managedfields.entries import tracked
 from ktui.writes.objectmeta import metadata_of, set_condition, timestamp
-from ktui.writes.options import DeleteOptions, checked_delete_options, write_options
+from ktui.writes.options import DeleteOptions, read_delete_options, write_options
 from ktui.writes.validation.selectors import matches
 
 Budget = Obj
 
+_SCHEDULED = "PodScheduled"
+BINDINGS = Resource("", "v1", "bindings", "Binding", "binding", namespaced=True)
+OLD_EVICTIONS = Resource("policy", "v1beta1", "evictions", "Eviction", "eviction", namespaced=True)
+EVICTIONS = Resource("policy", "v1", "evictions", "Eviction", "eviction", namespaced=True)
 MAX_DISRUPTED_PODS = 2000
 VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 STILL_PROCESSED_SECONDS = 10
@@ -117,34 +125,58 @@ def _forbidden(name: str, why: str) -> StatusError:
 async def evict(server: Server, call: Call, resource: Resource) -> None:
     """POST pods/NAME/eviction. StatusError 400, 404, 409, 422, 429."""
     form, body = await request_body.begin(server, call, resource)
-    eviction = await compute(request_body.sent_document, server, body, "policy/v1", "Eviction")
-    _check_identity(call, eviction)
-    wanted = dict(eviction.get("deleteOptions") or {})
-    if write_options(call.request, "CreateOptions").dry_run:
-        wanted["dryRun"] = ["All"]
+    creation = write_options(call.request, "CreateOptions")
+    kind = EVICTIONS
+    if isinstance(body.tree, dict) and body.tree.get("apiVersion") == OLD_EVICTIONS.api_version:
+        kind = OLD_EVICTIONS  # which upstream takes as well
+    eviction = await compute(request_body.sent_document, server, call, body, kind, creation)
+    if metadata_of(eviction).get("namespace", call.info.namespace) != call.info.namespace:
+        raise other_namespace()
+    await check_namespace(server, resource, call.info.namespace, {"metadata": {"name": call.info.name}})
+    if metadata_of(eviction).get("name", "") != call.info.name:
+        raise bad_request("name in URL does not match name in Eviction object")
+    options, refusal = read_delete_options(_deletion(call, eviction))
     call.writes()
-    options = checked_delete_options(wanted)
-    rv = await _Eviction(server, call, resource, options).run()
+    rv = await _Eviction(server, call, resource, options, refusal).run()
     shown = rv if rv_in_success(call.behaviour, options.dry_run) else ""
     await send_other(server, call, created(shown), form, 201)
 
 
-def _check_identity(call: Call, eviction: Obj) -> None:
-    metadata = metadata_of(eviction)
-    if (metadata.get("namespace") or call.info.namespace) != call.info.namespace:
-        raise other_namespace()
-    if metadata.get("name", "") != call.info.name:
-        raise bad_request("name in URL does not match name in Eviction object")
+_IGNORES = "ignoreStoreReadErrorWithClusterBreakingPotential"
+
+
+def _deletion(call: Call, eviction: Obj) -> Obj:
+    """Return the DeleteOptions of an eviction; raise StatusError 422 or 500."""
+    wanted = dict(eviction.get("deleteOptions") or {})
+    if wanted.get(_IGNORES):
+        why = "can not be set for pod eviction, try after removing the option"
+        errors = [invalid(f"deleteOptions.{_IGNORES}", True, why)]
+        raise invalid_object("Eviction", "policy", call.info.name, errors)
+    asked, sent = call.request.parameters.get("dryRun", []), wanted.get("dryRun") or []
+    if asked and sent and asked != sent:
+        shown = " and ".join(f"[{' '.join(values)}]" for values in (asked, sent))
+        raise bare_error(f"Non-matching dry-run options in request and content: {shown}")
+    return {**wanted, "dryRun": sent or asked}
 
 
 class _Eviction:
-    """The eviction of one pod. As upstream, a conflict is retried for a pod without budget."""
+    """The eviction of one pod. As upstream, a conflict is retried for a pod without budget.
 
-    def __init__(self, server: Server, call: Call, resource: Resource, options: DeleteOptions) -> None:
+    `refusal` is what is wrong with the options, which upstream sees when it deletes the pod.
+    """
+
+    def __init__(
+        self,
+        server: Server,
+        call: Call,
+        resource: Resource,
+        options: DeleteOptions,
+        refusal: StatusError | None,
+    ) -> None:
         self._server = server
         self._resource = resource
         self._namespace, self._name = call.info.namespace, call.info.name
-        self._options = options
+        self._options, self._refusal = options, refusal
         self._minor = call.behaviour.minor
 
     async def run(self) -> str:
@@ -200,6 +232,8 @@ class _Eviction:
             stored = await store.update(self._namespace, self._name, disrupted)
             if options.resource_version is not None:
                 options = replace(options, resource_version=str(stored.rv))
+        if self._refusal is not None:
+            raise self._refusal
         _, pod = await delete(self._server, self._resource, self._namespace, self._name, options)
         return str(metadata_of(pod).get("resourceVersion", ""))
 
@@ -216,3 +250,93 @@ def _allows_unhealthy(budget: Budget) -> bool:
     status = budget.get("status") or {}
     desired = status.get("desiredHealthy", 0)
     return bool(status.get("currentHealthy", 0) >= desired > 0)
+
+
+async def bind(server: Server, call: Call, _: Resource) -> None:
+    """POST pods/NAME/binding, or bindings with the name in the Binding: the scheduler's choice of a node."""
+    resource = builtin("", "pods")
+    form, body = await request_body.begin(server, call, resource)
+    options = write_options(call.request, "CreateOptions")
+    binding = await compute(request_body.sent_document, server, call, body, BINDINGS, options)
+    metadata = metadata_of(binding)
+    if metadata.get("namespace", call.info.namespace) != call.info.namespace:
+        raise other_namespace()
+    of_pod = bool(call.info.subresource)
+    if not of_pod:
+        metadata.pop("uid", None)
+    name = call.info.name or str(metadata.get("name") or "")
+    await check_namespace(server, resource, call.info.namespace, binding)
+    node_name = _target(name, binding)
+    if not name:
+        raise bad_request("Name parameter required.")
+    node = await stored_objects.find(server, builtin("", "nodes"), "", node_name)
+
+    def assign(pod: Obj) -> Obj:
+        _check_preconditions(server, call, name, pod, binding, dry_run=options.dry_run)
+        if (pod.get("metadata") or {}).get("deletionTimestamp"):
+            raise _conflict(name, f"pod {name} is being deleted, cannot be assigned to a host")
+        if assigned := (pod.get("spec") or {}).get("nodeName"):
+            raise _conflict(name, f'pod {name} is already assigned to node "{assigned}"')
+        if (pod.get("spec") or {}).get("schedulingGates"):
+            raise _conflict(name, f"pod {name} has non-empty .spec.schedulingGates")
+        bound = _assigned(pod, binding, node_name, call.behaviour.minor)
+        if node is not None and of_pod and binding["target"].get("kind") == "Node":
+            copy_topology(bound, node, call.behaviour.minor)
+        if options.dry_run:
+            raise NoWrite
+        return bound
+
+    call.writes()
+    bound = await server.cacher(resource).store.update(call.info.namespace, name, assign)
+    rv = str(bound.rv) if rv_in_success(call.behaviour, options.dry_run) else ""
+    await send_other(server, call, created(rv), form, 201)
+
+
+def _target(name: str, binding: Obj) -> str:
+    """Return the node's name; raise StatusError 400 or 500."""
+    if (binding.get("metadata") or {}).get("name", "") != name:
+        raise bad_request("name in URL does not match name in Binding object")
+    target = binding.get("target") or {}
+    kind, node_name = target.get("kind") or "", str(target.get("name") or "")
+    errors = [not_supported("target.kind", kind, ("Node", "<empty>"))] if kind not in ("", "Node") else []
+    errors += [] if node_name else [required("target.name")]
+    if errors:
+        raise bare_error(aggregate(errors))
+    return node_name
+
+
+def _check_preconditions(
+    server: Server, call: Call, name: str, pod: Obj, binding: Obj, *, dry_run: bool
+) -> None:
+    """Check the uid and resourceVersion of a Binding; StatusError 409."""
+    resource = builtin("", "pods")
+    wanted, found = binding.get("metadata") or {}, pod.get("metadata") or {}
+    prefix = f"/{resource.prefix}" if dry_run else server.cacher(resource).store.prefix
+    key = f"{prefix}{call.info.namespace}/{name}"
+    for what, member in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
+        if wanted.get(member) and wanted[member] != found.get(member):
+            raise unmet_in_storage(resource, name, key, what, wanted[member], found.get(member, ""))
+
+
+def _assigned(pod: Obj, binding: Obj, node_name: str, minor: int) -> Obj:
+    """Return the pod assigned to the node, with the Binding's annotations and labels."""
+    pod.setdefault("spec", {})["nodeName"] = node_name
+    for member in ("annotations", "labels") if minor >= 35 else ("annotations",):
+        if more := (binding.get("metadata") or {}).get(member):
+            metadata = metadata_of(pod)
+            metadata[member] = {**(metadata.get(member) or {}), **more}
+    status = pod.setdefault("status", {})
+    if minor >= 35:  # ClearingNominatedNodeNameAfterBinding
+        status.pop("nominatedNodeName", None)
+    conditions = list(status.get("conditions") or [])
+    at = next((at for at, each in enumerate(conditions) if each.get("type") == _SCHEDULED), len(conditions))
+    before = conditions[at] if at < len(conditions) else {}
+    since = before.get("lastTransitionTime") if before.get("status") == "True" else timestamp()
+    conditions[at : at + 1] = [{"type": _SCHEDULED, "status": "True", "lastTransitionTime": since}]
+    status["conditions"] = conditions
+    return pod
+
+
+def _conflict(name: str, why: str) -> StatusError:
+    message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
+    return StatusError(409, "Conflict", message, {"name": name, "kind": "pods/binding"})

@@ -1,0 +1,1 @@
+"""Rules of the statuses that controllers and kubelets write (upstream: Validate…StatusUpdate)."""
