@@ -135,8 +135,8 @@ def test_killing_everything_at_once_leaves_only_rubbish_that_the_next_start_remo
         os.kill(warden, signal.SIGKILL)
         os.kill(program.pid, signal.SIGKILL)
         program.wait(60)
-        # The warden too: without the program etcd may die first, when it logs a line, as its log has no reader, and
-        # then the warden still holds the lock.
+        # The warden too: etcd may end before it, of a line that it logs without a reader, and then the warden
+        # still holds the lock.
         await_end(warden, etcd)
         assert directory in sweep() and not directory.exists()
 
