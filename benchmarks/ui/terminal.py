@@ -35,13 +35,15 @@ class Terminal:
         self.received = 0  # bytes since the start
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        # They would be taken for the size; pytest's workers have them.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             words,
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment},
+            env={**inherited, "TERM": "xterm-256color", "COLORTERM": "truecolor", **environment},
             start_new_session=True,
         )
         os.close(slave)
