@@ -65,6 +65,7 @@ class EmbeddedEtcd:
         self._throwaway = TemporaryEtcd() if data_dir is None else None
         self.data_dir = data_dir or self._own.path / "data"
         self._process: asyncio.subprocess.Process | None = None
+        self._ordering = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
         self._stopping = False
 
@@ -116,12 +117,18 @@ class EmbeddedEtcd:
         if self._throwaway is not None:
             await asyncio.to_thread(self._throwaway.remove)
 
-    def order(self, order: bytes) -> None:
-        """Pause, continue, kill or start etcd (`warden.PAUSE` …); raise EmbeddedEtcdError if it has ended."""
+    async def order(self, order: bytes) -> None:
+        """Pause, continue, kill or start etcd (`warden.PAUSE` …), and wait until that is done.
+
+        Raises EmbeddedEtcdError if etcd has ended.
+        """
         process = self._process
-        if process is None or process.stdin is None or process.returncode is not None:
-            raise EmbeddedEtcdError("the embedded etcd does not run.")
-        process.stdin.write(order)
+        async with self._ordering:
+            if process is not None and process.returncode is None and process.stdin and process.stdout:
+                process.stdin.write(order)
+                if await process.stdout.read(1):
+                    return
+        raise EmbeddedEtcdError("the embedded etcd does not run.")
 
     @property
     def _own(self) -> TemporaryEtcd:
@@ -173,7 +180,7 @@ class EmbeddedEtcd:
             *(sys.executable, "-I", "-S", warden.__file__, str(os.getpid()), str(lock_fd)),
             *(str(throwaway.path) if throwaway else "-", "--", str(self.binary.path), *flags),
             stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             pass_fds=(lock_fd,) if throwaway else (),
             start_new_session=True,

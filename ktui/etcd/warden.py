@@ -3,7 +3,8 @@
 usage: warden.py PARENT_PID LOCK_FD THROWAWAY_DIR|- -- ETCD [FLAG…]
 
 ktui holds the other end of standard input, and may write orders to it, one byte each: P pauses etcd
-(SIGSTOP), C continues it, K kills it, S starts it again.
+(SIGSTOP), C continues it, K kills it, S starts it again. Once an order is carried out, its byte is written to
+standard output.
 
 When standard input closes, or when the parent ends in any way, etcd is stopped and the temporary directory is
 removed. The directory stays if etcd ends on its own (ktui may try again). On Linux the kernel also kills etcd
@@ -32,6 +33,7 @@ def start(command: list[str]) -> int:
         return pid
     try:
         die_with(warden)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
@@ -74,15 +76,19 @@ class Etcd:
         self.pid = start(command)
 
     def obey(self, order: bytes) -> None:
-        """Execute an order, a byte of standard input."""
+        """Execute an order, a byte of standard input; return once it is carried out."""
         if order == START and not self.pid:
             self.pid = start(self._command)
         elif self.pid and order == KILL:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.pid = 0
-        elif self.pid and order in (PAUSE, CONTINUE):
-            os.kill(self.pid, signal.SIGSTOP if order == PAUSE else signal.SIGCONT)
+        elif self.pid and order == CONTINUE:
+            os.kill(self.pid, signal.SIGCONT)
+        elif self.pid and order == PAUSE:
+            os.kill(self.pid, signal.SIGSTOP)
+            if sys.platform == "linux":  # its threads stop one after the other
+                os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def ended(self) -> int | None:
         """Return the exit status if etcd has ended on its own, else None."""
@@ -105,6 +111,8 @@ def wait(etcd: Etcd, ends: list[int], wakeup: int) -> int | None:
             if not (order := os.read(0, 1)):
                 return None
             etcd.obey(order)
+            with contextlib.suppress(BrokenPipeError):  # ktui has ended
+                os.write(1, order)
         elif any(end in readable for end in ends):
             return None
 

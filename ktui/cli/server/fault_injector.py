@@ -38,6 +38,7 @@ class FaultInjector:
         self._client = client
         self._bus = bus
         self._active: dict[str, tuple[Fault, asyncio.Task[None]]] = {}
+        self._beginning = asyncio.Lock()
         self._detours: dict[str, str] = {}  # URLs of proxies
         self._direct: EtcdClient | None = None
 
@@ -47,14 +48,15 @@ class FaultInjector:
 
     async def inject(self, fault: Fault) -> None:
         """Begin a fault from `Fault.checked`. Raises ValueError if one of its kind is active, EtcdError."""
-        if fault.kind in self._active:
-            raise ValueError(f"the fault {fault.kind} still lasts: wait for its end, or end it")
-        log.warning("fault: %s", fault)
-        self._bus.publish(Marker(at=self._bus.now(), text=f"fault: {fault}"))
-        undo = await self._begin(fault.kind)
-        if undo is not None:
-            task = asyncio.create_task(self._end_after(fault, undo), name=f"fault {fault.kind}")
-            self._active[fault.kind] = fault, task
+        async with self._beginning:
+            if fault.kind in self._active:
+                raise ValueError(f"the fault {fault.kind} still lasts: wait for its end, or end it")
+            log.warning("fault: %s", fault)
+            self._bus.publish(Marker(at=self._bus.now(), text=f"fault: {fault}"))
+            undo = await self._begin(fault.kind)
+            if undo is not None:
+                task = asyncio.create_task(self._end_after(fault, undo), name=f"fault {fault.kind}")
+                self._active[fault.kind] = fault, task
 
     async def end(self) -> None:
         tasks = [task for _, task in self._active.values()]
@@ -81,9 +83,9 @@ class FaultInjector:
         """Begin a fault; return a function that ends it, None if it is over at once."""
         match kind:
             case "pause":
-                return self._send_order(warden.PAUSE, warden.CONTINUE)
+                return await self._send_order(warden.PAUSE, warden.CONTINUE)
             case "restart":
-                return self._send_order(warden.KILL, warden.START)
+                return await self._send_order(warden.KILL, warden.START)
             case "kill":
                 asyncio.get_running_loop().call_later(
                     LAST_WORDS_SECONDS, os.kill, os.getpid(), signal.SIGKILL
@@ -122,13 +124,9 @@ class FaultInjector:
 
         return undo
 
-    def _send_order(self, order: bytes, back: bytes) -> Undo:
-        self._etcd.order(order)
-
-        async def undo() -> None:
-            self._etcd.order(back)
-
-        return undo
+    async def _send_order(self, order: bytes, back: bytes) -> Undo:
+        await self._etcd.order(order)
+        return partial(self._etcd.order, back)
 
     def _reroute(self) -> None:
         """Route the client through the proxies of the active faults; `cut` takes precedence over `slow`."""

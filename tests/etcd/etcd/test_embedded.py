@@ -24,6 +24,7 @@ from ktui.etcd.client_config import EtcdConfig
 from ktui.etcd.embedded import EmbeddedEtcd
 from ktui.etcd.errors import EmbeddedEtcdError
 from ktui.etcd.temporary_etcd import PREFIX, sweep
+from ktui.etcd.warden import KILL, PAUSE, START
 from ktui.telemetry.bus import Bus
 from tests.etcd.ports import reserved_ports
 
@@ -151,6 +152,23 @@ async def test_ready_at_once_and_stopped_without_a_trace(bus: Bus) -> None:
     await etcd.stop()
     await etcd.stop()
     assert not directory.exists() and not etcd.failed.done()
+
+
+@linux
+async def test_an_order_is_carried_out_when_it_returns() -> None:
+    etcd = await EmbeddedEtcd.start()
+    children = Path(f"/proc/{etcd.pid}/task/{etcd.pid}/children")
+    threads = Path(f"/proc/{children.read_text().strip()}/task")
+    await etcd.order(PAUSE)
+    stats = [(thread / "stat").read_text() for thread in threads.iterdir()]
+    assert {stat.rpartition(")")[2].split()[0] for stat in stats} == {"T"}
+    await etcd.order(KILL)
+    assert not threads.exists() and not children.read_text()
+    await etcd.order(START)
+    assert children.read_text()
+    await etcd.stop()
+    with pytest.raises(EmbeddedEtcdError, match="does not run"):
+        await etcd.order(PAUSE)
 
 
 async def test_a_data_directory_keeps_its_data_and_is_locked(tmp_path: Path, bus: Bus) -> None:
