@@ -52,9 +52,9 @@ FIRST = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """`-n auto`: tests wait half of their time, for etcd or a terminal. `-n logical`: one per processor."""
+    """`-n auto`: tests wait most of their time, for etcd or a terminal. `-n logical`: one per processor."""
     processors = os.cpu_count() or 1
-    return processors if config.option.numprocesses == "logical" else 2 * processors + 1
+    return processors if config.option.numprocesses == "logical" else 3 * processors + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

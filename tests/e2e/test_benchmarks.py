@@ -1,4 +1,7 @@
-"""Every benchmark of the dashboard runs, small: its figures are measured, and not judged here."""
+"""Every benchmark of the dashboard runs, small: its figures are measured, and not judged here.
+
+They test no part of ktui, and take a minute: only on request, `pytest -m benchmark`, as CI does.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.terminal, pytest.mark.etcd, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.benchmark, pytest.mark.terminal, pytest.mark.etcd, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[2]
 SMALL_DEMO = {"KTUI_PODS": "60", "KTUI_NODES": "4", "KTUI_NAMESPACES": "6"}
