@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # Every worker and every program that a test starts would compile ktui and the tests for itself.
@@ -91,6 +92,16 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Spare each worker syrupy's search for goldens that no test used: 14 s of CPU time, never shown.
+
+    A worker cannot know what the others use, so its result is none (syrupy says so too).
+    """
+    if hasattr(session.config, "workerinput"):
+        session.config._syrupy.report = SimpleNamespace(lines=())  # type: ignore[attr-defined]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -48,8 +48,10 @@ def _events(watched: Watched) -> list[int]:
 
 
 def lose_an_event(records: Records, history: History) -> None:
+    """Without the bookmarks behind it, of which the first would be found to come before its events."""
     watched = _watch(records)
-    del watched.events[_events(watched)[3]]
+    at = _events(watched)[3]
+    watched.events[at:] = [seen for seen in watched.events[at + 1 :] if seen.type != "BOOKMARK"]
 
 
 def repeat_an_event(records: Records, history: History) -> None:
