@@ -1,9 +1,8 @@
-"""A request as one line of text, its phases, its funnel of objects, and commands that repeat it."""
+"""A request as one line of text, its phases, and its funnel of objects."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -211,9 +210,3 @@ def funnel_of(row: RequestRow) -> list[FunnelStep]:
     if done.etcd_keys or done.etcd_bytes:
         steps.insert(0, FunnelStep("etcd keys", done.etcd_keys, done.etcd_bytes))
     return steps
-
-
-def as_curl(row: RequestRow, server: str) -> str:
-    """Return a curl command for the same request; it takes the token from the environment."""
-    options = '-s --cacert "$KTUI_CA" -H "Authorization: Bearer $KTUI_TOKEN"'
-    return f"curl {options} {shlex.quote(server + row.target)}"

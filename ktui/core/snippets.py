@@ -7,10 +7,12 @@ import re
 import shlex
 
 from ktui.core.lab.form import ListForm
+from ktui.core.rows import RequestRow
 from ktui.kube.resources import Resource
 
 # Groups to which the Go and Python clients give no typed access by the common rule.
 _NOT_IN_CLIENT_GO = {"apiextensions.k8s.io", "apiregistration.k8s.io"}
+_PLAIN_JSON = ("", "*/*", "application/json")  # as curl asks by itself
 # The media type that typed clients request by default depends on their release (0.36: protobuf).
 _GO_NOTES = {
     "json": '// asks for JSON if config.ContentType = "application/json"\n',
@@ -37,9 +39,19 @@ def as_kubectl(path: str) -> str:
 
 def as_curl(path: str, form: ListForm) -> str:
     """Return a curl command that uses the shell variables SERVER, TOKEN and CA."""
-    accept = "" if form.accept == "json" else f" -H {shlex.quote(f'Accept: {form.accept_header}')}"
-    options = f'-sS{"N" if form.stream else ""} --cacert "$CA" -H "Authorization: Bearer $TOKEN"{accept}'
-    return f'curl {options} "$SERVER"{shlex.quote(path)}'
+    return _curl(f'"$SERVER"{shlex.quote(path)}', form.accept_header, stream=form.stream, variables="")
+
+
+def read_as_curl(row: RequestRow, server: str) -> str:
+    """Return a curl command for the same read; it takes the token from ktui's environment variables."""
+    stream = row.started.verb == "WATCH"
+    return _curl(shlex.quote(server + row.target), row.started.accept, stream=stream, variables="KTUI_")
+
+
+def _curl(url: str, accept: str, *, stream: bool, variables: str) -> str:
+    credentials = f'--cacert "${variables}CA" -H "Authorization: Bearer ${variables}TOKEN"'
+    asked = f" -H {shlex.quote(f'Accept: {accept}')}" if accept not in _PLAIN_JSON else ""
+    return f"curl -sS{'N' if stream else ''} {credentials}{asked} {url}"
 
 
 def as_client_go(form: ListForm, resource: Resource, *, all_pages: bool = False) -> str:

@@ -220,6 +220,11 @@ class Dashboard(ThemedApp):
         return self.intake.client
 
     @property
+    def server_url(self) -> str:
+        """The server in commands that people copy; of a recording it is not known."""
+        return self.client.connection.url if self.client is not None else "https://SERVER"
+
+    @property
     def story_text(self) -> Content | None:
         """The current step of the tour, or its offer, for the banner; None without one."""
         return None

@@ -64,8 +64,10 @@ async def test_a_refused_write_shows_the_stage_that_refused_it() -> None:
         await pilot.press("2", "w", "end")
         await pilot.pause()
         text = shown(app)
+        await pilot.press("c", "c")  # its URL, and then no command: that would send a GET
     assert "refused: pods is forbidden" in text and "answer" in text
     assert "\x1b" not in text
+    assert "\t" in app.clipboard and "curl" not in app.clipboard
 
 
 async def test_each_panel_is_one_key_away_at_80_columns() -> None:

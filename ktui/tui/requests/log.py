@@ -197,7 +197,6 @@ class RequestDetail(Container, OneShown):
 EMPTY = "no requests yet — point a client at this server (:kubeconfig), or send one in the Lab (5)"
 EMPTY_TRACES = "no trace arrived yet: apiservers send every 5 s; `ktui tracing-config` prints what it needs"
 EMPTY_GROUP = f"all of these requests were dropped: the log keeps the newest {READ_LOG:,} reads"
-UNKNOWN = "https://SERVER"  # the server in commands of a recording
 
 
 class LogView(Container, OnDashboard):
@@ -233,12 +232,12 @@ class LogView(Container, OnDashboard):
         self.table.paint(self.ktui.state, writes=self.ktui.writes, only=self.only)
 
     def paint_detail(self) -> None:
-        state, client, row = self.ktui.state, self.ktui.client, self.table.row
+        state, row = self.ktui.state, self.table.row
         if (row, state.server) == self._detail_stamp:
             return
         self._detail_stamp = (row, state.server)
         alternatives = alternatives_of(row, state) if row is not None else NOTHING
-        self.detail.show_request(row, alternatives, client.connection.url if client is not None else UNKNOWN)
+        self.detail.show_request(row, alternatives, self.ktui.server_url)
 
     @on(VTable.Highlighted)
     def _highlighted(self, event: VTable.Highlighted) -> None:

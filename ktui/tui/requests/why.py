@@ -9,7 +9,7 @@ from textual.content import Content
 from ktui.contract.events import ChainStage, RouteStep
 from ktui.core.format import clock_time, integer, long_bytes, many, milliseconds, safe
 from ktui.core.ranking.remedy import Alternative, Alternatives, VersionRoute
-from ktui.core.request_view import as_curl, chain_of, request_runs, unfinished
+from ktui.core.request_view import READS, chain_of, request_runs, unfinished
 from ktui.core.rows import ERROR, Badge, badge_of, badge_of_route
 from ktui.core.state import RequestRow
 from ktui.tui.widgets.lines import broken, first_lines, line, lines, pad, parts_that_fit, wrap, wrapped
@@ -245,18 +245,20 @@ def calls_content(row: RequestRow | None, width: int, height: int) -> Content:
 
 
 def command_content(row: RequestRow | None, server: str, width: int, height: int) -> Content:
-    """Return kubectl and curl commands for the same request, each with at least its first line."""
-    from ktui.core.snippets import as_kubectl  # start-up time
+    """Return kubectl and curl commands for the same read, each with at least its first line."""
+    from ktui.core.snippets import as_kubectl, read_as_curl  # start-up time
 
     if row is None:
         return Content("")
+    if row.started.verb not in READS:
+        return line(("no command repeats a write: its body is not kept", "$ink-muted"))
     room = max(1, height - 1)
     kubectl = _command(as_kubectl(row.target), width, room)
     left = height - min(room, len(kubectl))
     first = first_lines(kubectl, width, room)
     if not left:
         return first
-    return lines([first, first_lines(_command(as_curl(row, server), width, left), width, left)])
+    return lines([first, first_lines(_command(read_as_curl(row, server), width, left), width, left)])
 
 
 def _command(text: str, width: int, most: int) -> list[Content]:

@@ -21,6 +21,7 @@ from textual.widget import Widget
 
 from ktui.client.connection import ClientError
 from ktui.core.format import many, safe, shorten
+from ktui.core.request_view import READS
 from ktui.core.rows import RequestRow
 from ktui.core.table.columns import Column
 from ktui.core.table.filter import FilterError, terms_of
@@ -271,12 +272,13 @@ class TableScreen(WholeScreen, OnDashboard):
         row = ("the row's values", table.row_text)
         if not isinstance(table.row, RequestRow):
             return (("", table.main_text), row)
-        from ktui.core.lab.form import ListForm  # start-up time
-        from ktui.core.snippets import as_curl
+        server = self.ktui.server_url
+        url = ("URL", f"{server}{table.row.target}")
+        if table.row.started.verb not in READS:
+            return (url, row)
+        from ktui.core.snippets import read_as_curl  # start-up time
 
-        client, target = self.ktui.client, table.row.target
-        server = client.connection.url if client is not None else ""
-        return (("URL", f"{server}{target}"), ("curl", as_curl(target, ListForm())), row)
+        return (url, ("curl", read_as_curl(table.row, server)), row)
 
     def action_copy(self) -> None:
         """Copy the first text of the selection; at once again, the next one."""

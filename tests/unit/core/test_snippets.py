@@ -5,8 +5,10 @@ import shlex
 
 import pytest
 
-from ktui.core.lab.form import ListForm, path_of
-from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note
+from ktui.contract.events import RequestStarted
+from ktui.core.lab.form import ACCEPTS, ListForm, path_of
+from ktui.core.rows import RequestRow
+from ktui.core.snippets import as_client_go, as_curl, as_kubectl, as_python, client_go_note, read_as_curl
 from ktui.kube.resources import BUILTIN, Resource
 
 WIDGETS = Resource("example.com", "v1", "widgets", "Widget", "widget", True, custom=True)
@@ -24,6 +26,26 @@ def test_command_lines_keep_the_shell_out_of_it() -> None:
     words = shlex.split(as_curl(path, ListForm(accept="table")))
     assert words[-1] == f"$SERVER{path}"
     assert "Accept: application/json;as=Table;v=v1;g=meta.k8s.io" in words
+
+
+@pytest.mark.parametrize(
+    ("verb", "accept", "asked"),
+    [
+        ("LIST", "", ["-sS"]),
+        ("LIST", "*/*", ["-sS"]),
+        ("LIST", ACCEPTS["table"], ["-sS", "-H", f"Accept: {ACCEPTS['table']}"]),
+        ("WATCH", "application/json", ["-sSN"]),
+        ("GET", "a'$(reboot)", ["-sS", "-H", "Accept: a'$(reboot)"]),
+    ],
+)
+def test_a_read_is_repeated_as_it_was_sent(verb: str, accept: str, asked: list[str]) -> None:
+    started = RequestStarted(
+        at=0.0, id=1, verb=verb, path="/api/v1/pods", query="watch=1", resource="pods", namespace="", name="",
+        client="", user_agent="", accept=accept,
+    )  # fmt: skip
+    words = shlex.split(read_as_curl(RequestRow(started), "https://127.0.0.1:6443"))
+    credentials = ["--cacert", "$KTUI_CA", "-H", "Authorization: Bearer $KTUI_TOKEN"]
+    assert words == ["curl", asked[0], *credentials, *asked[1:], "https://127.0.0.1:6443/api/v1/pods?watch=1"]
 
 
 @pytest.mark.parametrize(
