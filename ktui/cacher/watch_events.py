@@ -25,7 +25,7 @@ class OutEvent:
         self.document = document
         self.encoded = 0  # encodings made so far
         self._line: bytes | None = None
-        self._encodings: dict[Hashable, bytes] | None = None
+        self._encodings: dict[Hashable, tuple[int, bytes]] | None = None
 
     def line(self) -> bytes:
         """Return the event as a line of JSON: `{"type":…,"object":…}` and a newline."""
@@ -35,15 +35,18 @@ class OutEvent:
             self.encoded += 1
         return self._line
 
-    def encoding(self, target: Hashable, encode: Callable[[OutEvent], bytes]) -> bytes:
-        """Return the event in another form (a Table …), shared by all watchers with this `target`."""
+    def encoding(self, target: Hashable, encode: Callable[[OutEvent], bytes], second: int = 0) -> bytes:
+        """Return the event in another form (a Table …), shared by all watchers with this `target`.
+
+        A form with ages gives the `second` for which they are.
+        """
         if self._encodings is None:
             self._encodings = {}
         found = self._encodings.get(target)
-        if found is None:
-            found = self._encodings[target] = encode(self)
+        if found is None or found[0] != second:
+            found = self._encodings[target] = second, encode(self)
             self.encoded += 1
-        return found
+        return found[1]
 
 
 class CacheEvent:

@@ -51,7 +51,7 @@ class DroppedEvents(EventForm):
         def rendered(whole: OutEvent) -> bytes:
             return render(OutEvent(whole.type, whole.rv, self._replaced(obj)), first=first)
 
-        return event.encoding((self._key, first), rendered)
+        return event.encoding((self._key, first), rendered, self._form.second())
 
 
 _PACKAGES = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "apiserverinternal"}

@@ -26,6 +26,10 @@ class EventForm(ABC):
     def event(self, event: OutEvent, *, first: bool) -> bytes:
         """Return a line, encoded once for all watchers with this form. UnfitEventError ends the stream."""
 
+    def second(self) -> int:
+        """Return the second (Unix) for which a line is right; 0 if it has no ages."""
+        return 0
+
 
 class UnfitEventError(Exception):
     """The negotiated form cannot represent an event."""

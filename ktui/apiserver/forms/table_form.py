@@ -11,6 +11,7 @@ import msgspec
 
 from ktui.apiserver.forms.metadata_form import Partial
 from ktui.apiserver.forms.plain import ObjectForm, event_line
+from ktui.cacher.bookmarks import INITIAL_EVENTS_END
 from ktui.cacher.watch_events import OutEvent
 from ktui.kube.golang.formatting import to_json
 from ktui.kube.resources import Resource
@@ -21,6 +22,9 @@ from ktui.telemetry.off_loop import LARGE_BYTES
 from ktui.wire.type_order import OBJECT_META
 
 _NULL = b"null"
+# A BOOKMARK that ends initial events keeps its metadata without an object too (k8s.io/apiserver 1.36,
+# endpoints/handlers/response.go:384), for the annotation is in them.
+_INITIAL_END = b'"%b":"true"' % INITIAL_EVENTS_END.encode()
 INCLUDES = ("Metadata", "Object", "None")
 
 
@@ -86,7 +90,10 @@ class Table(ObjectForm):
         if event.type == "ERROR":
             return event.line()
         key = ("Table", self._api_version, self._resource.version, self._include, first)
-        return event.encoding(key, lambda e: self._line(e, first))
+        return event.encoding(key, lambda e: self._line(e, first), self.second())
+
+    def second(self) -> int:
+        return int(time.time())
 
     def _line(self, event: OutEvent, first: bool) -> bytes:
         # Only the first event of a watch has the column definitions.
@@ -117,9 +124,10 @@ class Table(ObjectForm):
         return tree
 
     def _document_row(self, document: bytes) -> bytes:
-        row, shown = table_row(self._resource, self._tree(document)).at(time.time()), _NULL
-        if self._include != "None":
-            shown = document if self._include == "Object" else self._partial.of_document(document)
+        row = table_row(self._resource, self._tree(document)).at(time.time())
+        if self._include == "None" and _INITIAL_END not in document:
+            return row + b"null}"
+        shown = document if self._include == "Object" else self._partial.of_document(document)
         return b"%b%b}" % (row, shown)
 
     def _object(self, obj: StoredObject) -> Sequence[bytes]:

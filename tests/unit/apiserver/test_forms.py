@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ktui.apiserver.forms.choose import object_form
+from ktui.apiserver.forms import table_form
+from ktui.apiserver.forms.choose import DroppedEvents, object_form
 from ktui.apiserver.forms.metadata_form import Partial, in_type_order, partial
 from ktui.apiserver.forms.plain import Converted, Plain
 from ktui.apiserver.forms.table_form import Table
@@ -116,14 +117,58 @@ def test_a_whole_table_is_one_row() -> None:
     assert len(whole["rows"]) == 1 and len(whole["columnDefinitions"]) == 3
 
 
-def test_watchers_of_one_form_share_its_encoding() -> None:
+class Clock:
+    """Stands for the module `time`."""
+
+    now = 1_790_000_000.25  # 2026-09-21T14:13:20Z and a quarter of a second
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(table_form, "time", clock)
+    return clock
+
+
+def test_watchers_of_one_form_share_its_encoding(clock: Clock) -> None:
     event = OutEvent("ADDED", 7, stored())
     form = table()
     first = form.event(event, first=True)
     later = form.event(event, first=False)
+    clock.now += 0.5
     assert form.event(event, first=True) is first
     assert json.loads(later)["object"]["columnDefinitions"] is None
     assert json.loads(first)["object"]["metadata"] == {"resourceVersion": "7"}
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_a_later_watcher_sees_the_age_of_its_time(clock: Clock, dropped: bool) -> None:
+    value = (
+        b'{"kind":"ConfigMap","apiVersion":"v1",'
+        b'"metadata":{"name":"c","creationTimestamp":"2026-09-21T14:13:20Z"}}'
+    )
+    reader = Reader(resource("configmaps"), "/registry/configmaps/")
+    event = OutEvent("ADDED", 7, reader.object(KV(b"/registry/configmaps/c", value, 7, 7, 1, 0)))
+    form = DroppedEvents(table(), "key", lambda obj: obj) if dropped else table()
+    ages = []
+    for passed in (0.0, 0.5, 1.0, 70.0):
+        clock.now = 1_790_000_000.25 + passed
+        row = json.loads(form.event(event, first=False))["object"]["rows"][0]
+        ages.append(row["cells"][2])
+    assert ages == ["0s", "0s", "1s", "70s"] and event.encoded == 3
+
+
+@pytest.mark.parametrize("include", ["None", "Metadata"])
+def test_only_the_bookmark_that_ends_initial_events_has_an_object_in_any_case(include: str) -> None:
+    for ends in (False, True):
+        mark = bookmark(9, resource("configmaps"), ends_initial_events=ends)
+        row = json.loads(table(include).event(mark, first=False))["object"]["rows"][0]
+        assert (row["object"] or {}).get("kind") == (
+            "PartialObjectMetadata" if ends or include != "None" else None
+        )
 
 
 def test_bookmarks_and_errors_have_their_forms() -> None:
