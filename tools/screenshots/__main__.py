@@ -1,7 +1,5 @@
 """Render `screenshots/` from the real program.
 
-usage: python -m tools.screenshots [DIRECTORY [BEGINNING]]
-
 It uses a real server over a real etcd with the demo cluster and its traffic, a recording of it, a generated
 log for the audit, and recorded pages of a real kube-apiserver. With BEGINNING, only pictures whose names
 begin with it are rendered.
@@ -11,9 +9,9 @@ sees, not test data (that is `tests/tui/__snapshots__`).
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -57,7 +55,12 @@ def main(directory: Path, only: str) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots"),
-        sys.argv[2] if len(sys.argv) > 2 else "",
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.screenshots",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("directory", nargs="?", type=Path, default=Path("screenshots"), metavar="DIRECTORY")
+    parser.add_argument("only", nargs="?", default="", metavar="BEGINNING")
+    chosen = parser.parse_args()
+    main(chosen.directory, chosen.only)
