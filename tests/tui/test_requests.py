@@ -66,6 +66,7 @@ async def test_a_refused_write_shows_the_stage_that_refused_it() -> None:
         text = shown(app)
         await pilot.press("c", "c")  # its URL, and then no command: that would send a GET
     assert "refused: pods is forbidden" in text and "answer" in text
+    assert "only reads have a command: no body is kept" in text
     assert "\x1b" not in text
     assert "\t" in app.clipboard and "curl" not in app.clipboard
 

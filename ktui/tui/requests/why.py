@@ -251,7 +251,7 @@ def command_content(row: RequestRow | None, server: str, width: int, height: int
     if row is None:
         return Content("")
     if row.started.verb not in READS:
-        return line(("only reads have a command: the bodies of writes are not kept", "$ink-muted"))
+        return line(("only reads have a command: no body is kept", "$ink-muted"))
     room = max(1, height - 1)
     kubectl = _command(as_kubectl(row.target), width, room)
     left = height - min(room, len(kubectl))

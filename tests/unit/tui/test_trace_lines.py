@@ -38,7 +38,7 @@ def test_a_command_that_is_cut_shows_as_much_as_fits() -> None:
 def test_a_write_is_no_command() -> None:
     (begun, _) = asked(1, verb="POST", query="")
     drawn = command_content(RequestRow(begun), "https://127.0.0.1:6443", 80, 4).plain  # type: ignore[arg-type]
-    assert drawn == "only reads have a command: the bodies of writes are not kept"
+    assert drawn == "only reads have a command: no body is kept"
 
 
 def test_the_ellipsis_takes_no_more_than_the_width() -> None:
